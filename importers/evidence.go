@@ -1,0 +1,444 @@
+package importers
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Class says what a consent row can prove.
+type Class string
+
+// A receipt answers all six questions by itself. Anything less is a legacy assertion: somebody says there was consent.
+const (
+	Receipt         Class = "receipt"
+	LegacyAssertion Class = "legacy_assertion"
+)
+
+// Question is one of the six that a receipt must answer. The order is the order in which cells are used up.
+type Question int
+
+// The six questions.
+const (
+	QuestionSubject Question = iota
+	QuestionPurpose
+	QuestionNotice
+	QuestionActor
+	QuestionProof
+	QuestionTime
+	questions = 6
+)
+
+// String gives the name that missing[] uses.
+func (q Question) String() string { return Questions[q].Name }
+
+// Questions describes the six questions for people.
+var Questions = [questions]struct {
+	Name   string
+	Asks   string
+	Counts string
+	Fields []string
+	Remedy string
+}{
+	QuestionSubject: {
+		Name: "subject", Asks: "Who consented?",
+		Counts: "a subject id, an e-mail address, a phone number or a device id in the row; a device is never a person",
+		Fields: []string{"subject_id", "email", "phone", "device_id"},
+		Remedy: "obtain an export that identifies the subject in each row",
+	},
+	QuestionPurpose: {
+		Name: "purpose", Asks: "To what?",
+		Counts: "the code of an imported purpose in the row",
+		Fields: []string{"purpose"},
+		Remedy: "obtain the purpose recorded with each consent, and import that purpose",
+	},
+	QuestionNotice: {
+		Name: "notice", Asks: "What were they told?",
+		Counts: "notice id and version, or the digest of the wording, in the row; that notice is imported and was in force at the consent's time",
+		Fields: []string{"notice_id", "notice_version", "notice_digest"},
+		Remedy: "obtain the notice id and version (or the wording's SHA-256) shown for each consent, and import that notice with its days in force",
+	},
+	QuestionActor: {
+		Name: "actor", Asks: "Who recorded it, in what capacity?",
+		Counts: "actor and actor_role in the row, and the role says more than the actor",
+		Fields: []string{"actor", "actor_role"},
+		Remedy: "obtain who or what recorded each consent, and in what capacity",
+	},
+	QuestionProof: {
+		Name: "proof", Asks: "What shows it?",
+		Counts: "a proof kind of the closed list and a reference or digest in the row; never a bare word",
+		Fields: []string{"proof_kind", "proof_ref"},
+		Remedy: "obtain for each consent a signed token, double opt-in log entry, signed document, recorded call or served-notice history, and its reference or digest",
+	},
+	QuestionTime: {
+		Name: "time", Asks: "When?",
+		Counts: "the time of the consent in the row, with a zone of its own or a declared one, and no later than the export; never the time of an import",
+		Fields: []string{"occurred_at"},
+		Remedy: "obtain the time of each consent, and declare the zone it was written in",
+	},
+}
+
+// Reason says why a question is answered or not.
+type Reason uint8
+
+// The reasons.
+const (
+	Answered    Reason = iota
+	Absent             // no column, a blank cell or a null token
+	Incomplete         // one part is there, another is not
+	ByStatement        // an operator states it for the file
+	ByInference        // it was inferred
+	NoCell             // no source cell is behind it, so the row can't have said it
+	CellUsed           // its cell already answered an earlier question
+	NotImported        // it points to a purpose or notice that is not imported
+	NotInForce         // the notice was not in force at the consent's time, or that can't be shown
+	BareWord           // the proof is a word, no reference
+	NoZone             // the time has no zone
+	AfterExport        // the time is later than the export itself
+)
+
+// String gives one sentence part for people.
+func (r Reason) String() string { return reasons[r] }
+
+var reasons = [...]string{
+	Answered:    "answered",
+	Absent:      "the row does not say",
+	Incomplete:  "the row says only part of it",
+	ByStatement: "stated by an operator, not by the row",
+	ByInference: "inferred, not in the row",
+	NoCell:      "no cell of the row is behind it",
+	CellUsed:    "its cell already answers an earlier question",
+	NotImported: "what it points to is not imported",
+	NotInForce:  "not shown to have been in force at that time",
+	BareWord:    "a bare word, no reference",
+	NoZone:      "no zone, and none is declared",
+	AfterExport: "later than the export itself",
+}
+
+// Confidence grades what a consent row can show. See ConfidenceRules.
+type Confidence string
+
+// The four grades.
+const (
+	Strong       Confidence = "strong"
+	Partial      Confidence = "partial"
+	Weak         Confidence = "weak"
+	NoConfidence Confidence = "none"
+)
+
+// ConfidenceRules is the published rule, first match wins. Only answers that count are counted.
+var ConfidenceRules = []struct {
+	Confidence Confidence
+	When       string
+	holds      func(answered [questions]bool) bool
+}{
+	{NoConfidence, "the subject is not answered, or nothing but the subject is",
+		func(a [questions]bool) bool {
+			return !a[QuestionSubject] || !slices.Contains(a[QuestionSubject+1:], true)
+		}},
+	{Strong, "subject, purpose, proof and time are answered (every receipt, and what lacks only notice or actor)",
+		func(a [questions]bool) bool { return a[QuestionPurpose] && a[QuestionProof] && a[QuestionTime] }},
+	{Partial, "subject and purpose are answered, and proof or time",
+		func(a [questions]bool) bool { return a[QuestionPurpose] && (a[QuestionProof] || a[QuestionTime]) }},
+	{Weak, "the subject and anything else is answered",
+		func([questions]bool) bool { return true }},
+}
+
+// Answer is one field's value and the source columns behind it. A nil Value is absent.
+type Answer struct {
+	Value   *Value
+	Columns []int
+}
+
+// Statement says who stated an answer for a whole file, and when, as the mapping has it.
+type Statement struct {
+	By string
+	At string
+}
+
+// Facts are what the configuration says about a row's answers.
+type Facts struct {
+	PurposeKnown  bool                 // the purpose's code is that of an imported purpose
+	NoticeFound   bool                 // an imported notice matches by id and version, or by the wording's digest
+	NoticeInForce bool                 // and it was in force at the consent's time (see InForce)
+	ObtainedAt    int64                // when the export was obtained, µs; its latest possible instant; 0 if not known
+	Statements    map[string]Statement // by field name, for values whose Origin is Stated
+}
+
+// Evidence is what one consent row offers as answers.
+type Evidence struct {
+	SubjectID, Email, Phone, DeviceID     Answer
+	Purpose                               Answer
+	NoticeID, NoticeVersion, NoticeDigest Answer
+	Actor, ActorRole                      Answer
+	ProofKind, ProofRef                   Answer
+	Time                                  Answer
+	Facts                                 Facts
+}
+
+// StatedAnswer is a field of the six questions that did not come from the row. It is recorded and never counts.
+type StatedAnswer struct {
+	Field string `json:"field"`
+	By    string `json:"by"` // the operator's name, or "inferred"
+	At    string `json:"at,omitempty"`
+}
+
+// Verdict is what the rule says about one consent row. Missing and Remediation are shared between verdicts: don't change
+// them. Neither holds a value of the row.
+type Verdict struct {
+	Class       Class
+	Missing     []string // names of the questions without an answer that counts, in the order of the rule; nil for a receipt
+	Why         [questions]Reason
+	Stated      []StatedAnswer
+	Confidence  Confidence
+	Remediation string // what would complete the evidence; empty for a receipt
+}
+
+// EvidenceOf collects the evidence of a consent record. cols gives, by field index, the source columns behind the field's
+// value; a value without any can't answer a question.
+func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
+	x := consentFields()
+	part := func(field int) Answer {
+		p := Answer{}
+		if v := &rec.Values[field]; v.Set {
+			p.Value = v
+			if field < len(cols) {
+				p.Columns = cols[field]
+			}
+		}
+		return p
+	}
+	return Evidence{
+		SubjectID: part(x.subjectID), Email: part(x.email), Phone: part(x.phone), DeviceID: part(x.deviceID),
+		Purpose:  part(x.purpose),
+		NoticeID: part(x.noticeID), NoticeVersion: part(x.noticeVersion), NoticeDigest: part(x.noticeDigest),
+		Actor: part(x.actor), ActorRole: part(x.actorRole),
+		ProofKind: part(x.proofKind), ProofRef: part(x.proofRef),
+		Time:  part(x.occurredAt),
+		Facts: facts,
+	}
+}
+
+// consentFields holds the field indexes of the consent entity, so that no row pays for a look-up by name.
+var consentFields = sync.OnceValue(func() (x struct {
+	subjectID, email, phone, deviceID, purpose, noticeID, noticeVersion, noticeDigest int
+	actor, actorRole, proofKind, proofRef, occurredAt                                 int
+}) {
+	e := ByName("consent")
+	x.subjectID, x.email, x.phone, x.deviceID = e.Field("subject_id"), e.Field("email"), e.Field("phone"), e.Field("device_id")
+	x.purpose = e.Field("purpose")
+	x.noticeID, x.noticeVersion, x.noticeDigest = e.Field("notice_id"), e.Field("notice_version"), e.Field("notice_digest")
+	x.actor, x.actorRole = e.Field("actor"), e.Field("actor_role")
+	x.proofKind, x.proofRef = e.Field("proof_kind"), e.Field("proof_ref")
+	x.occurredAt = e.Field("occurred_at")
+	return x
+})
+
+// Evaluate applies the consent rule: six questions, in order, each answered only by the row itself or by imported
+// configuration it points to, completely, and from cells that no earlier question has used.
+func Evaluate(in Evidence) Verdict {
+	var v Verdict
+	var room [24]int
+	used := room[:0]
+	judge := func(q Question, why Reason, parts ...*Answer) {
+		if why == Answered {
+			for _, p := range parts {
+				if slices.ContainsFunc(p.Columns, func(c int) bool { return slices.Contains(used, c) }) {
+					why = CellUsed
+				}
+			}
+		}
+		if why == Answered {
+			for _, p := range parts {
+				used = append(used, p.Columns...)
+			}
+		}
+		v.Why[q] = why
+	}
+
+	judge(QuestionSubject, anyOf(&in.SubjectID, &in.Email, &in.Phone, &in.DeviceID), &in.SubjectID, &in.Email, &in.Phone, &in.DeviceID)
+
+	why := allOf(&in.Purpose)
+	if why == Answered && !in.Facts.PurposeKnown {
+		why = NotImported
+	}
+	judge(QuestionPurpose, why, &in.Purpose)
+
+	why = noticeAnswer(&in)
+	judge(QuestionNotice, why, &in.NoticeID, &in.NoticeVersion, &in.NoticeDigest)
+
+	why = allOf(&in.Actor, &in.ActorRole)
+	if why == Answered && strings.EqualFold(strings.TrimSpace(in.Actor.Value.Text), strings.TrimSpace(in.ActorRole.Value.Text)) {
+		why = Incomplete // the same words twice do not say in what capacity
+	}
+	judge(QuestionActor, why, &in.Actor, &in.ActorRole)
+
+	why = allOf(&in.ProofKind, &in.ProofRef)
+	switch {
+	case why == Answered && !knownProofKind(in.ProofKind.Value.Text):
+		why = Incomplete
+	case why == Answered && !IsReference(in.ProofRef.Value.Text):
+		why = BareWord
+	}
+	judge(QuestionProof, why, &in.ProofKind, &in.ProofRef)
+
+	why = allOf(&in.Time)
+	if why == Answered {
+		earliest, _ := Window(*in.Time.Value)
+		switch {
+		case Location(in.Time.Value.Zone) == nil:
+			why = NoZone
+		case in.Facts.ObtainedAt != 0 && earliest > in.Facts.ObtainedAt:
+			why = AfterExport
+		}
+	}
+	judge(QuestionTime, why, &in.Time)
+
+	v.Stated = statements(&in)
+	s := summaryOf(v.Why)
+	v.Class, v.Missing, v.Confidence, v.Remediation = s.class, s.missing, s.confidence, s.remediation
+	return v
+}
+
+// allOf answers a question that needs every part.
+func allOf(parts ...*Answer) Reason {
+	set := 0
+	for _, p := range parts {
+		if p.Value != nil && p.Value.Set {
+			set++
+		}
+	}
+	switch {
+	case set == 0:
+		return Absent
+	case set < len(parts):
+		return Incomplete
+	}
+	for _, p := range parts {
+		if why := fromRow(p); why != Answered {
+			return why
+		}
+	}
+	return Answered
+}
+
+// anyOf answers a question that one part from the row suffices for.
+func anyOf(parts ...*Answer) Reason {
+	why := Absent
+	for _, p := range parts {
+		if p.Value == nil || !p.Value.Set {
+			continue
+		}
+		if why = fromRow(p); why == Answered {
+			return why
+		}
+	}
+	return why
+}
+
+func fromRow(p *Answer) Reason {
+	switch {
+	case p.Value.Origin == Stated:
+		return ByStatement
+	case p.Value.Origin != FromRow:
+		return ByInference
+	case len(p.Columns) == 0:
+		return NoCell
+	}
+	return Answered
+}
+
+// noticeAnswer takes id and version together, or the wording's digest alone.
+func noticeAnswer(in *Evidence) Reason {
+	why := allOf(&in.NoticeID, &in.NoticeVersion)
+	if why != Answered {
+		if byDigest := allOf(&in.NoticeDigest); byDigest == Answered || why == Absent {
+			why = byDigest
+		}
+	}
+	switch {
+	case why != Answered:
+		return why
+	case !in.Facts.NoticeFound:
+		return NotImported
+	case !in.Facts.NoticeInForce:
+		return NotInForce
+	}
+	return Answered
+}
+
+func knownProofKind(kind string) bool {
+	return slices.ContainsFunc(proofKind, func(t Term) bool { return t.Name == kind })
+}
+
+// statements lists the parts that did not come from the row, in the order of the rule.
+func statements(in *Evidence) []StatedAnswer {
+	var out []StatedAnswer
+	for i, p := range [...]*Answer{
+		&in.SubjectID, &in.Email, &in.Phone, &in.DeviceID, &in.Purpose, &in.NoticeID, &in.NoticeVersion, &in.NoticeDigest,
+		&in.Actor, &in.ActorRole, &in.ProofKind, &in.ProofRef, &in.Time,
+	} {
+		if p.Value == nil || !p.Value.Set || p.Value.Origin == FromRow {
+			continue
+		}
+		a := StatedAnswer{Field: evidenceFields[i], By: "inferred"}
+		if p.Value.Origin == Stated {
+			st := in.Facts.Statements[a.Field]
+			a.By, a.At = st.By, st.At
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+var evidenceFields = func() (names []string) {
+	for _, q := range Questions {
+		names = append(names, q.Fields...)
+	}
+	return names
+}()
+
+// summary is what follows from the reasons alone. Few combinations occur in a file, so each is worked out once.
+type summary struct {
+	class       Class
+	missing     []string
+	confidence  Confidence
+	remediation string
+}
+
+var summaries = struct {
+	sync.RWMutex
+	m map[[questions]Reason]summary
+}{m: map[[questions]Reason]summary{}}
+
+func summaryOf(why [questions]Reason) summary {
+	summaries.RLock()
+	s, ok := summaries.m[why]
+	summaries.RUnlock()
+	if ok {
+		return s
+	}
+	s.class = Receipt
+	var answered [questions]bool
+	var remedies []string
+	for q, r := range why {
+		if r == Answered {
+			answered[q] = true
+			continue
+		}
+		s.class = LegacyAssertion
+		s.missing = append(s.missing, Question(q).String())
+		remedies = append(remedies, Question(q).String()+" ("+r.String()+"): "+Questions[q].Remedy)
+	}
+	for _, rule := range ConfidenceRules {
+		if rule.holds(answered) {
+			s.confidence = rule.Confidence
+			break
+		}
+	}
+	s.remediation = strings.Join(remedies, "; ")
+	summaries.Lock()
+	summaries.m[why] = s
+	summaries.Unlock()
+	return s
+}

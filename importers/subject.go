@@ -1,0 +1,89 @@
+package importers
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Key is one normalised identifier of a subject. Keys are comparable: two records speak of one subject if they share
+// a key. Value is personal data; a Key is for matching, never for a report.
+type Key struct {
+	Kind   string // "subject_id", "email", "phone" or "device_id"
+	System string // source system, for subject_id and device_id, whose values mean something only there
+	Value  string
+}
+
+// Contact reports whether the key is a contact point rather than an identifier.
+func (k Key) Contact() bool { return k.Kind == "email" || k.Kind == "phone" }
+
+// String gives one unambiguous text for the key, such as a column can hold. It is personal data.
+func (k Key) String() string {
+	return k.Kind + ":" + strings.NewReplacer(`\`, `\\`, `:`, `\:`).Replace(k.System) + ":" + k.Value
+}
+
+// SubjectKeys returns the normalised keys of a suppression, case or consent record, in the order subject_id, email, phone,
+// device_id. E-mail addresses are NFC and case-folded (two addresses that differ only in case match), phones are E.164,
+// ids are NFC and keep their case. Only values from the row count: one that an operator states for a file would make all
+// its rows one subject.
+func SubjectKeys(rec *Record, system string) []Key {
+	keys := make([]Key, 0, 4)
+	for _, kind := range [...]string{"subject_id", "email", "phone", "device_id"} {
+		v := rec.Get(kind)
+		if !v.Set || v.Origin != FromRow || v.Text == "" {
+			continue
+		}
+		k := Key{Kind: kind, Value: norm.NFC.String(v.Text)}
+		switch kind {
+		case "subject_id", "device_id":
+			k.System = system
+		case "email":
+			k.Value = fold(k.Value)
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// Reaches reports whether a suppression with these keys and this reason concerns a record with those keys. An objection,
+// opt-out, complaint or legal block concerns the subject, so any shared key will do. A bounce or an invalid address concerns
+// the contact point alone: a record that names other contact points, and not that one, is not reached.
+func Reaches(reason string, suppression, record []Key) bool {
+	contact := false
+	shared := false
+	for _, r := range record {
+		contact = contact || r.Contact()
+		for _, s := range suppression {
+			if r != s {
+				continue
+			}
+			if r.Contact() || !deliveryOnly(reason) {
+				return true
+			}
+			shared = true
+		}
+	}
+	return shared && !contact
+}
+
+// fold maps each character to one member of its simple case-folding orbit, so that fold(a) == fold(b) exactly when
+// strings.EqualFold(a, b).
+func fold(s string) string { return strings.Map(foldRune, s) }
+
+func foldRune(r rune) rune {
+	if 'A' <= r && r <= 'Z' {
+		return r + ('a' - 'A')
+	}
+	if r < unicode.MaxASCII {
+		return r
+	}
+	least := r
+	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
+		least = min(least, c)
+	}
+	if 'A' <= least && least <= 'Z' {
+		least += 'a' - 'A'
+	}
+	return least
+}
