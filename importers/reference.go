@@ -24,18 +24,24 @@ func IsReference(s string) bool {
 	if utf8.RuneCountInString(s) < 6 || strings.ContainsFunc(s, unicode.IsSpace) {
 		return false
 	}
-	if i := strings.Index(s, "://"); i > 0 {
+	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)
 		if err != nil || u.Host == "" {
 			return false
 		}
 		return strings.ContainsFunc(u.Path+u.RawQuery+u.Fragment, unicode.IsDigit)
 	}
-	if !strings.ContainsFunc(s, unicode.IsDigit) || oneDigit(s) || dateLike(s) || phoneLike(s) || mailLike(s) {
+	return strings.ContainsFunc(s, unicode.IsDigit) &&
+		!oneDigit(s) && !dateLike(s) && !phoneLike(s) && !mailLike(s) && !addrLike(s)
+}
+
+// addrLike looks at the characters first, because an error of ParseAddr costs an allocation.
+func addrLike(s string) bool {
+	if strings.Trim(s, "0123456789abcdefABCDEF:.") != "" {
 		return false
 	}
 	_, err := netip.ParseAddr(s)
-	return err != nil
+	return err == nil
 }
 
 // oneDigit reports whether s is one digit again and again, such as 000000.

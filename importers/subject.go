@@ -72,18 +72,21 @@ func Reaches(reason string, suppression, record []Key) bool {
 func fold(s string) string { return strings.Map(foldRune, s) }
 
 func foldRune(r rune) rune {
-	if 'A' <= r && r <= 'Z' {
-		return r + ('a' - 'A')
-	}
 	if r < unicode.MaxASCII {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
 		return r
 	}
 	least := r
 	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
 		least = min(least, c)
 	}
-	if 'A' <= least && least <= 'Z' {
-		least += 'a' - 'A'
+	lower := unicode.ToLower(least)
+	for c := unicode.SimpleFold(least); c != least; c = unicode.SimpleFold(c) {
+		if c == lower { // not so for U+0130, whose lower case is the i of another orbit
+			return lower
+		}
 	}
 	return least
 }
