@@ -1,0 +1,304 @@
+package register
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/pipeline/store"
+)
+
+// Revision is the sum of the revisions that batches other than this one have made: import compares it with what the dry-run saw.
+func Revision(ctx context.Context, tx *store.Tx, tenant, batch string) (int64, error) {
+	var n int64
+	err := tx.QueryRow(ctx, `
+		SELECT CAST(COALESCE(SUM(revision), 0) AS BIGINT)
+		FROM revisions
+		WHERE tenant = $1 AND batch <> $2`, tenant, batch).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("read the register's revision: %w", err)
+	}
+	return n, nil
+}
+
+// OwnRevision is the number of changes that this batch itself has made.
+func OwnRevision(ctx context.Context, tx *store.Tx, tenant, batch string) (int64, error) {
+	var n int64
+	err := tx.QueryRow(ctx, `
+		SELECT CAST(COALESCE(SUM(revision), 0) AS BIGINT)
+		FROM revisions
+		WHERE tenant = $1 AND batch = $2`, tenant, batch).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("read the batch's revision: %w", err)
+	}
+	return n, nil
+}
+
+// Held is what the register knows of a key: the ids of its contents.
+type Held struct {
+	ID, RecordID, ContentDigest string
+}
+
+// EachHeld calls f for each record of the entity from the source system.
+func EachHeld(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, system string, f func(Held) error) error {
+	recordID := "id"
+	if e.Event {
+		recordID = "record_id"
+	}
+	for _, table := range e.Tables {
+		rows, err := tx.Query(ctx, `SELECT id, `+recordID+`, content_digest FROM `+table+` WHERE tenant = $1 AND system = $2`, tenant, system)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", table, err)
+		}
+		for rows.Next() {
+			var h Held
+			if err := rows.Scan(&h.ID, &h.RecordID, &h.ContentDigest); err != nil {
+				rows.Close()
+				return fmt.Errorf("read %s: %w", table, err)
+			}
+			if err := f(h); err != nil {
+				rows.Close()
+				return err
+			}
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return fmt.Errorf("read %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// Stored is one record as the register holds it.
+type Stored struct {
+	importers.Record
+	ID, RecordID, System string
+	ContentDigest        string
+	Version              int64
+	Class                string            // consent: receipt or legacy_assertion
+	Derived              map[string]string // derived columns that are set, integers in decimal
+}
+
+// Filter narrows Each.
+type Filter struct {
+	ID       string // this record, or the events of this record id
+	Statuses []string
+	Cond     string // further SQL condition on the table's columns, with $-numbers from FirstArg
+	Args     []any
+}
+
+// FirstArg is the number of the first placeholder in Filter.Cond.
+const FirstArg = 2
+
+// Each calls f for each record of the entity that the filter lets through.
+func Each(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, filter Filter, f func(*Stored) error) error {
+	for _, table := range e.Tables {
+		cond, args := "tenant = $1", []any{tenant}
+		if filter.Cond != "" {
+			cond += " AND (" + filter.Cond + ")"
+			args = append(args, filter.Args...)
+		}
+		if filter.ID != "" {
+			n := len(args) + 1
+			args = append(args, filter.ID)
+			if e.Event {
+				cond += fmt.Sprintf(" AND (id = $%d OR record_id = $%d)", n, n)
+			} else {
+				cond += fmt.Sprintf(" AND id = $%d", n)
+			}
+		}
+		if len(filter.Statuses) > 0 {
+			var in []string
+			for _, s := range filter.Statuses {
+				args = append(args, s)
+				in = append(in, fmt.Sprintf("$%d", len(args)))
+			}
+			cond += " AND status IN (" + strings.Join(in, ", ") + ")"
+		}
+		if err := eachOf(ctx, tx, e, table, cond, args, f); err != nil {
+			return fmt.Errorf("read %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+func eachOf(ctx context.Context, tx *store.Tx, e *importers.Entity, table, cond string, args []any, f func(*Stored) error) error {
+	names := tableColumns(e)
+	rows, err := tx.Query(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+table+` WHERE `+cond, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	scan := newScan(e)
+	for rows.Next() {
+		if err := rows.Scan(scan.dest...); err != nil {
+			return err
+		}
+		st := scan.stored(e, table)
+		if err := f(st); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// scan holds one row of an entity table while it is turned into a Stored.
+type scan struct {
+	dest  []any
+	heads map[string]*string
+	ver   int64
+	texts map[int]**string
+	ints  map[int]**int64
+}
+
+func newScan(e *importers.Entity) *scan {
+	s := &scan{heads: map[string]*string{}, texts: map[int]**string{}, ints: map[int]**int64{}}
+	for _, n := range head(e) {
+		if n == "version" {
+			s.dest = append(s.dest, &s.ver)
+			continue
+		}
+		p := new(string)
+		s.heads[n] = p
+		s.dest = append(s.dest, p)
+	}
+	for i, c := range own(e) {
+		if c.Storage == importers.AsInt {
+			p := new(*int64)
+			s.ints[i] = p
+			s.dest = append(s.dest, p)
+			continue
+		}
+		p := new(*string)
+		s.texts[i] = p
+		s.dest = append(s.dest, p)
+	}
+	return s
+}
+
+func (s *scan) stored(e *importers.Entity, table string) *Stored {
+	st := &Stored{
+		Record: importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields)), Key: *s.heads["external_key"]},
+		ID:     *s.heads["id"], RecordID: *s.heads["id"], System: *s.heads["system"],
+		ContentDigest: *s.heads["content_digest"], Version: s.ver,
+		Derived: map[string]string{},
+	}
+	if e.Event {
+		st.RecordID = *s.heads["record_id"]
+		st.Class = "legacy_assertion"
+		if table == e.Tables[0] {
+			st.Class = "receipt"
+		}
+	}
+	for i, c := range own(e) {
+		var text *string
+		var num *int64
+		if c.Storage == importers.AsInt {
+			num = *s.ints[i]
+		} else {
+			text = *s.texts[i]
+		}
+		if text == nil && num == nil {
+			continue
+		}
+		if c.Field < 0 {
+			if num != nil {
+				st.Derived[c.Name] = fmt.Sprint(*num)
+			} else {
+				st.Derived[c.Name] = *text
+			}
+			continue
+		}
+		v := &st.Values[c.Field]
+		switch c.Part {
+		case importers.Main:
+			v.Set = true
+			if num != nil {
+				v.Int = *num
+			} else {
+				v.Text = *text
+			}
+		case importers.OriginalText:
+			v.Raw = *text
+		case importers.Zone:
+			v.Zone = *text
+		case importers.Precision:
+			v.Precision = *text
+		}
+	}
+	return st
+}
+
+// Provenance is where one record came from.
+type Provenance struct {
+	ID, Entity, Batch, Snapshot, Source string
+	FileDigest, Sheet                   string
+	Row, Line                           int64
+	RowDigest                           string
+	MappingDigest, StagedDigest         string
+}
+
+// EachProvenance calls f for each provenance row of a batch and, unless id is empty, of that record only.
+func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string, f func(Provenance) error) error {
+	cond, args := "tenant = $1 AND batch = $2", []any{tenant, batch}
+	if id != "" {
+		cond, args = "tenant = $1 AND id = $2", []any{tenant, id}
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest
+		FROM provenance
+		WHERE `+cond+`
+		ORDER BY snapshot, source, row, id`, args...)
+	if err != nil {
+		return fmt.Errorf("read provenance: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p Provenance
+		if err := rows.Scan(&p.ID, &p.Entity, &p.Batch, &p.Snapshot, &p.Source, &p.FileDigest, &p.Sheet, &p.Row, &p.Line, &p.RowDigest, &p.MappingDigest, &p.StagedDigest); err != nil {
+			return fmt.Errorf("read provenance: %w", err)
+		}
+		if err := f(p); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// UndatedObtained gives, for the records of an event-like entity (suppression, case, consent) that bear no date of their own,
+// when the first export that holds them was obtained. cond narrows the records as Filter.Cond does.
+func UndatedObtained(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, cond string) (map[string]int64, error) {
+	obtained := map[string]int64{}
+	date := map[string]string{"suppression": "occurred_at", "consent": "occurred_at", "case": "closed_at"}[e.Name]
+	if date == "" {
+		return obtained, nil
+	}
+	if cond == "" {
+		cond = "1 = 1"
+	}
+	for _, table := range e.Tables {
+		rows, err := tx.Query(ctx, `
+			SELECT p.id, MIN(p.obtained_at)
+			FROM provenance p
+			WHERE p.id IN (SELECT id FROM `+table+` WHERE tenant = $1 AND `+date+` IS NULL AND (`+cond+`))
+			GROUP BY p.id`, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", table, err)
+		}
+		for rows.Next() {
+			var id string
+			var at int64
+			if err := rows.Scan(&id, &at); err != nil {
+				rows.Close()
+				return nil, fmt.Errorf("read %s: %w", table, err)
+			}
+			obtained[id] = at
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return nil, fmt.Errorf("read %s: %w", table, err)
+		}
+	}
+	return obtained, nil
+}

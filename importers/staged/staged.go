@@ -1,0 +1,322 @@
+// Package staged is the form in which checked records wait between the dry-run and the import: one Arrow IPC file per source
+// and entity, columns as importers.Envelope followed by the entity's own.
+//
+// It promises that the same records in the same order give the same bytes (no clock, no random id, no path inside), so that a
+// digest names them. It refuses to open a file whose SHA-256 is not the expected one, because a flipped byte in an IPC file can
+// kill a reader or read as other data; bytes are checked and then read through one file descriptor.
+package staged
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"sheetlift/importers"
+)
+
+// ChunkRows is how many records one record batch of a staged file holds; it is also the unit that an import commits.
+const ChunkRows = 4096
+
+// Columns returns the stored columns of a staged file of the entity.
+func Columns(e *importers.Entity) []importers.Column {
+	return append(importers.Envelope(), e.Columns()...)
+}
+
+// Schema returns the Arrow schema of the entity's staged files.
+func Schema(e *importers.Entity) *arrow.Schema {
+	var fields []arrow.Field
+	for _, c := range Columns(e) {
+		t := arrow.DataType(arrow.BinaryTypes.String)
+		if c.Storage == importers.AsInt {
+			t = arrow.PrimitiveTypes.Int64
+		}
+		fields = append(fields, arrow.Field{Name: c.Name, Type: t, Nullable: !c.NotNull})
+	}
+	md := arrow.NewMetadata([]string{"sheetlift.entity", "sheetlift.version"}, []string{e.Name, "1"})
+	return arrow.NewSchema(fields, &md)
+}
+
+// Origin is where a record came from and who it is: the envelope of a staged record.
+type Origin struct {
+	ID, RecordID      string
+	System, Key       string
+	ContentDigest     string
+	FileDigest, Sheet string
+	Row, Line         int
+	RowDigest         string
+}
+
+// Cell is one stored value: null, text or integer.
+type Cell struct {
+	Null bool
+	Text string
+	Int  int64
+}
+
+// FieldCell gives the stored value of a field's column.
+func FieldCell(v *importers.Value, c importers.Column) Cell {
+	if !v.Set {
+		return Cell{Null: true}
+	}
+	switch c.Part {
+	case importers.OriginalText:
+		return Cell{Text: v.Raw}
+	case importers.Zone:
+		return Cell{Text: v.Zone}
+	case importers.Precision:
+		return Cell{Text: v.Precision}
+	}
+	return Cell{Text: v.Text, Int: v.Int}
+}
+
+// Writer writes one staged file. Call Close to finish it, or Abort to remove it.
+type Writer struct {
+	file    *os.File
+	path    string
+	entity  *importers.Entity
+	columns []importers.Column
+	hash    hash.Hash
+	ipc     *ipc.FileWriter
+	build   *array.RecordBuilder
+	pending int
+	rows    int
+}
+
+// hashed passes writes on and hashes them; the IPC writer seeks only to learn where it is.
+type hashed struct {
+	f *os.File
+	h hash.Hash
+}
+
+func (w hashed) Write(p []byte) (int, error) {
+	n, err := w.f.Write(p)
+	w.h.Write(p[:n])
+	return n, err
+}
+
+func (w hashed) Seek(off int64, whence int) (int64, error) {
+	if off != 0 || whence != io.SeekCurrent {
+		return 0, errors.New("staged: writer went back")
+	}
+	return w.f.Seek(off, whence)
+}
+
+// Create makes a new staged file at path, mode 0600. It fails if the file exists.
+func Create(path string, e *importers.Entity) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create staged file: %w", err)
+	}
+	w := &Writer{file: f, path: path, entity: e, columns: Columns(e), hash: sha256.New()}
+	schema := Schema(e)
+	w.ipc, err = ipc.NewFileWriter(hashed{f, w.hash}, ipc.WithSchema(schema), ipc.WithAllocator(memory.DefaultAllocator))
+	if err != nil {
+		w.Abort()
+		return nil, fmt.Errorf("create staged file: %w", err)
+	}
+	w.build = array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	return w, nil
+}
+
+// Append adds one record. derived holds the entity's derived columns in their order.
+func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
+	text := [...]string{o.ID, o.RecordID, o.System, o.Key, o.ContentDigest, o.FileDigest, o.Sheet}
+	i := 0
+	for ; i < len(text); i++ {
+		w.build.Field(i).(*array.StringBuilder).Append(text[i])
+	}
+	w.build.Field(i).(*array.Int64Builder).Append(int64(o.Row))
+	w.build.Field(i + 1).(*array.Int64Builder).Append(int64(o.Line))
+	w.build.Field(i + 2).(*array.StringBuilder).Append(o.RowDigest)
+	d := 0
+	for i += 3; i < len(w.columns); i++ {
+		c := w.columns[i]
+		var v Cell
+		if c.Field >= 0 {
+			v = FieldCell(&rec.Values[c.Field], c)
+		} else {
+			v = derived[d]
+			d++
+		}
+		switch b := w.build.Field(i).(type) {
+		case *array.StringBuilder:
+			if v.Null {
+				b.AppendNull()
+			} else {
+				b.Append(v.Text)
+			}
+		case *array.Int64Builder:
+			if v.Null {
+				b.AppendNull()
+			} else {
+				b.Append(v.Int)
+			}
+		}
+	}
+	w.rows++
+	if w.pending++; w.pending == ChunkRows {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *Writer) flush() error {
+	if w.pending == 0 {
+		return nil
+	}
+	rec := w.build.NewRecord()
+	defer rec.Release()
+	w.pending = 0
+	if err := w.ipc.Write(rec); err != nil {
+		return fmt.Errorf("write staged file %s: %w", w.path, err)
+	}
+	return nil
+}
+
+// Close finishes the file, makes it durable and returns its rows and SHA-256.
+func (w *Writer) Close() (rows int, digest string, err error) {
+	if err = w.flush(); err == nil {
+		err = w.ipc.Close()
+	}
+	if err == nil {
+		err = w.file.Sync()
+	}
+	w.build.Release()
+	if cerr := w.file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("finish staged file %s: %w", w.path, err)
+	}
+	return w.rows, hex.EncodeToString(w.hash.Sum(nil)), nil
+}
+
+// Abort closes and removes the file.
+func (w *Writer) Abort() {
+	if w.build != nil {
+		w.build.Release()
+	}
+	w.file.Close()
+	os.Remove(w.path)
+}
+
+// ErrChanged means that a staged file is not the one that was dry-run; branch with errors.Is.
+var ErrChanged = errors.New("staged file changed since the dry-run")
+
+// Reader reads a staged file chunk by chunk.
+type Reader struct {
+	file    *os.File
+	ipc     *ipc.FileReader
+	columns []importers.Column
+}
+
+// Open opens the staged file at path after checking that its bytes have the SHA-256 want (hex).
+func Open(path string, e *importers.Entity, want string) (r *Reader, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open staged file: %w", err)
+	}
+	defer func() {
+		if p := recover(); p != nil { // the Arrow reader panics on some corrupt input
+			err = fmt.Errorf("staged file %s: %w: unreadable", path, ErrChanged)
+		}
+		if err != nil {
+			f.Close()
+		}
+	}()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, fmt.Errorf("read staged file: %w", err)
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		return nil, fmt.Errorf("staged file %s: %w: SHA-256 is %s, the dry-run recorded %s", path, ErrChanged, got, want)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read staged file: %w", err)
+	}
+	in, err := ipc.NewFileReader(f, ipc.WithAllocator(memory.DefaultAllocator))
+	if err != nil {
+		return nil, fmt.Errorf("read staged file %s: %w", path, err)
+	}
+	columns := Columns(e)
+	fields := in.Schema().Fields()
+	if len(fields) != len(columns) {
+		return nil, fmt.Errorf("staged file %s has %d columns, %s has %d: stage it again with this version (dryrun)", path, len(fields), e.Name, len(columns))
+	}
+	for i := range fields {
+		if fields[i].Name != columns[i].Name {
+			return nil, fmt.Errorf("staged file %s: column %d is %s, not %s: stage it again with this version (dryrun)", path, i+1, fields[i].Name, columns[i].Name)
+		}
+	}
+	return &Reader{file: f, ipc: in, columns: columns}, nil
+}
+
+// Chunks is the number of chunks.
+func (r *Reader) Chunks() int { return r.ipc.NumRecords() }
+
+// Columns are the columns of the file.
+func (r *Reader) Columns() []importers.Column { return r.columns }
+
+// Chunk reads chunk i. Its values stay valid; call Release when done with it.
+func (r *Reader) Chunk(i int) (*Chunk, error) {
+	rec, err := r.ipc.RecordAt(i)
+	if err != nil {
+		return nil, fmt.Errorf("read staged file: %w", err)
+	}
+	c := &Chunk{rec: rec, text: make([]*array.String, len(r.columns)), ints: make([]*array.Int64, len(r.columns))}
+	for k := range r.columns {
+		switch a := rec.Column(k).(type) {
+		case *array.String:
+			c.text[k] = a
+		case *array.Int64:
+			c.ints[k] = a
+		}
+	}
+	return c, nil
+}
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	r.ipc.Close()
+	return r.file.Close()
+}
+
+// Chunk is some records of a staged file.
+type Chunk struct {
+	rec  arrow.Record
+	text []*array.String
+	ints []*array.Int64
+}
+
+// Rows is the number of records.
+func (c *Chunk) Rows() int { return int(c.rec.NumRows()) }
+
+// Cell returns the value of column col of record row. Its text is valid until Release.
+func (c *Chunk) Cell(col, row int) Cell {
+	if a := c.text[col]; a != nil {
+		if a.IsNull(row) {
+			return Cell{Null: true}
+		}
+		return Cell{Text: a.Value(row)}
+	}
+	a := c.ints[col]
+	if a.IsNull(row) {
+		return Cell{Null: true}
+	}
+	return Cell{Int: a.Value(row)}
+}
+
+// Release gives the memory back.
+func (c *Chunk) Release() { c.rec.Release() }
+
+// IsInt reports whether column col holds integers.
+func (c *Chunk) IsInt(col int) bool { return c.ints[col] != nil }

@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/importers/staged"
+	"sheetlift/pipeline/store"
+)
+
+// facts are what a row is judged by besides itself: what the batch's other rows say, and what the register holds.
+type facts struct {
+	configs      map[string]map[string]bool // entity, key: held by the register or accepted in this batch
+	pending      map[string]map[string]bool // entity, key: surveyed, its row not decided yet
+	notices      map[string]*notice         // by id and version, and by wording digest
+	retention    []importers.RetentionRule
+	suppressions map[importers.Key][]*suppression
+	opposing     map[importers.Key][]*importers.Event
+	erasures     map[importers.Key][]importers.Erasure
+	keys         map[string]*keyGroup // by record id: keys that occur more than once
+	shared       map[[2]string]bool   // (system, entity) that several sources bring
+	held         map[uuid.UUID]string // record or event id to content digest
+	heldRecords  map[uuid.UUID]bool   // record ids of held events
+}
+
+type notice struct{ from, to string }
+
+type suppression struct {
+	importers.Suppression
+	keys []importers.Key
+}
+
+// keyGroup is the contents that one key has in the batch.
+type keyGroup struct {
+	contents map[string]bool // true once a row with this content was staged
+	history  bool
+}
+
+func newFacts() *facts {
+	return &facts{
+		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
+		suppressions: map[importers.Key][]*suppression{}, opposing: map[importers.Key][]*importers.Event{},
+		erasures: map[importers.Key][]importers.Erasure{}, keys: map[string]*keyGroup{},
+		held: map[uuid.UUID]string{}, heldRecords: map[uuid.UUID]bool{},
+	}
+}
+
+func put(m map[string]map[string]bool, entity, key string) {
+	if m[entity] == nil {
+		m[entity] = map[string]bool{}
+	}
+	m[entity][key] = true
+}
+
+// configKey is what other records name a config by: its first field.
+func configKey(rec *importers.Record) string { return rec.Values[0].Text }
+
+func noticeKey(id, version string) string { return id + "\x00" + version }
+
+// learn takes in a record of the survey.
+func (f *facts) learn(x identified, obtained int64) {
+	if x.KeyDup {
+		g := f.keys[x.recordID]
+		if g == nil {
+			g = &keyGroup{contents: map[string]bool{}, history: x.History}
+			f.keys[x.recordID] = g
+		}
+		g.contents[x.content] = false
+		g.history = g.history && x.History
+	}
+	if x.Entity.Config {
+		put(f.pending, x.Entity.Name, configKey(&x.Record))
+	}
+	f.know(&x.Record, x.id, x.system, obtained)
+}
+
+// know takes in a record of the survey or of the register.
+func (f *facts) know(rec *importers.Record, id, system string, obtained int64) {
+	keys := func() []importers.Key { return importers.SubjectKeys(rec, system) }
+	oppose := func(ev importers.Event) {
+		for _, k := range keys() {
+			f.opposing[k] = append(f.opposing[k], &ev)
+		}
+	}
+	switch rec.Entity.Name {
+	case "notice":
+		n := &notice{rec.Get("valid_from").Text, rec.Get("valid_to").Text}
+		f.notices[noticeKey(rec.Get("notice_id").Text, rec.Get("notice_version").Text)] = n
+		if d := rec.Get("wording_digest"); d.Set {
+			f.notices[strings.ToLower(d.Text)] = n
+		}
+	case "retention_rule":
+		f.retention = append(f.retention, importers.RetentionRuleOf(rec))
+	case "suppression":
+		s := &suppression{importers.SuppressionOf(rec, id, obtained), keys()}
+		for _, k := range s.keys {
+			f.suppressions[k] = append(f.suppressions[k], s)
+		}
+	case "case":
+		if e, ok := importers.ErasureOf(rec, id, obtained); ok {
+			for _, k := range keys() {
+				f.erasures[k] = append(f.erasures[k], e)
+			}
+		}
+		if ev, ok := importers.CaseEvent(rec, id, obtained); ok {
+			oppose(ev)
+		}
+	case "consent":
+		if rec.Get("status").Text != importers.StatusGiven {
+			oppose(importers.EventOf(rec, id, importers.LegacyAssertion, obtained))
+		}
+	}
+}
+
+// accept takes in a config whose row was accepted.
+func (f *facts) accept(rec *importers.Record) { put(f.configs, rec.Entity.Name, configKey(rec)) }
+
+// settled forgets what the survey saw of an entity whose rows are all decided: from now on only the accepted ones count.
+func (f *facts) settled(entity string) { delete(f.pending, entity) }
+
+func (f *facts) config(entity, key string) bool {
+	return f.configs[entity][key] || f.pending[entity][key]
+}
+
+// notice finds an imported notice by id and version, else by the digest of its wording.
+func (f *facts) notice(id, version, wording string) *notice {
+	if id != "" && version != "" {
+		if !f.config("notice", id) {
+			return nil
+		}
+		return f.notices[noticeKey(id, version)]
+	}
+	return f.notices[strings.ToLower(wording)]
+}
+
+type keyVerdict uint8
+
+const (
+	keyAlone keyVerdict = iota
+	keyRepeat
+	keyConflict
+)
+
+// keyState says what a key that occurs more than once means for this record.
+func (f *facts) keyState(x *identified) keyVerdict {
+	g := f.keys[x.recordID]
+	switch {
+	case g == nil:
+		return keyAlone
+	case len(g.contents) > 1 && !g.history:
+		return keyConflict
+	case g.contents[x.content]:
+		return keyRepeat
+	}
+	return keyAlone
+}
+
+// taken notes that a record was staged.
+func (f *facts) taken(x *identified) {
+	if g := f.keys[x.recordID]; g != nil {
+		g.contents[x.content] = true
+	}
+}
+
+type heldVerdict uint8
+
+const (
+	heldNot heldVerdict = iota
+	heldSame
+	heldOther
+)
+
+// heldState says what the register holds of this record.
+func (f *facts) heldState(x *identified) heldVerdict {
+	if len(f.held) == 0 {
+		return heldNot
+	}
+	content, ok := f.held[x.uid]
+	switch {
+	case ok && (x.Entity.Event || content == x.content):
+		return heldSame
+	case ok:
+		return heldOther
+	case x.Entity.Event && !x.History && f.heldRecords[x.recordUID]:
+		return heldOther
+	}
+	return heldNot
+}
+
+func (f *facts) erasuresOf(keys []importers.Key) []importers.Erasure {
+	var list []importers.Erasure
+	for _, k := range keys {
+		list = append(list, f.erasures[k]...)
+	}
+	return list
+}
+
+// against lists what speaks against a consent of that scope by a subject with these keys.
+func (f *facts) against(scope importers.Scope, keys []importers.Key) ([]importers.Event, []importers.Suppression) {
+	var events []importers.Event
+	var supps []importers.Suppression
+	seen := map[string]bool{}
+	for _, k := range keys {
+		for _, e := range f.opposing[k] {
+			if e.Scope.Opposes(scope) && !seen[e.ID] {
+				seen[e.ID] = true
+				events = append(events, *e)
+			}
+		}
+		for _, s := range f.suppressions[k] {
+			if s.Scope.Opposes(scope) && !seen[s.ID] && importers.Reaches(s.Reason, s.keys, keys) {
+				seen[s.ID] = true
+				supps = append(supps, s.Suppression)
+			}
+		}
+	}
+	return events, supps
+}
+
+// opposingFilter selects what of an entity can speak against a consent.
+var opposingFilter = map[string]string{
+	"suppression": "",
+	"case":        "request_type IN ('erasure', 'objection', 'withdraw_consent')",
+	"consent":     "status <> 'given'",
+}
+
+// registerFacts reads what the register holds that rows of this batch are judged by.
+func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
+	return p.db.View(ctx, func(tx *store.Tx) error {
+		for i := range importers.Entities {
+			e := &importers.Entities[i]
+			filter, opposes := opposingFilter[e.Name]
+			if e.Config || opposes {
+				obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, filter)
+				if err != nil {
+					return err
+				}
+				err = register.Each(ctx, tx, e, p.id.Tenant, register.Filter{Cond: filter}, func(st *register.Stored) error {
+					if e.Config {
+						f.accept(&st.Record)
+					}
+					f.know(&st.Record, st.ID, st.System, obtained[st.ID])
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			for _, system := range p.systems() {
+				err := register.EachHeld(ctx, tx, e, p.id.Tenant, system, func(h register.Held) error {
+					id, err := uuid.Parse(h.ID)
+					if err != nil {
+						return err
+					}
+					f.held[id] = h.ContentDigest
+					if e.Event {
+						rid, err := uuid.Parse(h.RecordID)
+						if err != nil {
+							return err
+						}
+						f.heldRecords[rid] = true
+					}
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// systems are the batch's source systems, each once.
+func (p *Pipeline) systems() []string {
+	var list []string
+	for _, s := range p.batch.Sources {
+		if !slices.Contains(list, s.System) {
+			list = append(list, s.System)
+		}
+	}
+	return list
+}
+
+// derive works out the derived columns of a record, in their order.
+func derive(j *judged) ([]staged.Cell, error) {
+	text := func(s string) staged.Cell { return staged.Cell{Text: s, Null: s == ""} }
+	switch j.Entity.Name {
+	case "case":
+		return []staged.Cell{{Text: "imported"}, text(importers.CaseDue(&j.Record)), {Null: true}, {Null: true}}, nil
+	case "consent":
+		stated := ""
+		if len(j.verdict.Stated) > 0 {
+			b, err := json.Marshal(j.verdict.Stated)
+			if err != nil {
+				return nil, err
+			}
+			stated = string(b)
+		}
+		return []staged.Cell{
+			{Text: string(j.verdict.Class)}, {Text: string(j.verdict.Confidence)}, {Text: strings.Join(j.verdict.Missing, ",")},
+			text(j.verdict.Remediation), text(stated),
+		}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sheetlift/pipeline/finding"
+)
+
+// recorder is the sink of one stage: it counts findings and writes them to the stage's findings file.
+type recorder struct {
+	out    io.WriteCloser
+	buf    *bufio.Writer
+	encode func(io.Writer, finding.Finding) error
+	path   string
+	counts Counts
+	rules  map[RuleCount]int // Count is zero in the key
+	fatal  bool              // a column- or batch-level error was found
+}
+
+// record opens the findings file of a stage in dir.
+func (p *Pipeline) record(dir string) (*recorder, error) {
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "findings.ndjson")
+	out, err := p.opt.Findings(path)
+	if err != nil {
+		return nil, &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room or give another folder with --home", Err: err}
+	}
+	return &recorder{out: out, buf: bufio.NewWriterSize(out, 1<<16), encode: p.opt.Encode, path: path, rules: map[RuleCount]int{}}, nil
+}
+
+// Add counts and writes one finding.
+func (r *recorder) Add(f finding.Finding) error {
+	switch f.Severity {
+	case finding.Error:
+		r.counts.Error++
+	case finding.Warning:
+		r.counts.Warning++
+	default:
+		r.counts.Info++
+	}
+	r.rules[RuleCount{Rule: f.Rule, Class: f.Class, Severity: f.Severity}]++
+	if rule, ok := finding.ByID(f.Rule); ok && f.Severity == finding.Error && rule.Scope != finding.Row {
+		r.fatal = true
+	}
+	if err := r.encode(r.buf, f); err != nil {
+		return &FileError{Path: r.path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk and run the stage again", Err: err}
+	}
+	return nil
+}
+
+// close finishes the file and puts the counts into the outcome. With rename, the file lies in a folder that is renamed to final later.
+func (r *recorder) close(o *Outcome, final string) error {
+	err := r.buf.Flush()
+	if cerr := r.out.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return &FileError{Path: r.path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk and run the stage again", Err: err}
+	}
+	o.Findings = r.counts
+	o.ByRule = []RuleCount{}
+	for k, n := range r.rules {
+		k.Count = n
+		o.ByRule = append(o.ByRule, k)
+	}
+	slices.SortFunc(o.ByRule, func(a, b RuleCount) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		if c := strings.Compare(a.Rule, b.Rule); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.Severity), string(b.Severity))
+	})
+	o.FindingsFile = filepath.Join(final, filepath.Base(r.path))
+	return nil
+}
+
+// abandon closes the file of a stage that failed.
+func (r *recorder) abandon() {
+	r.out.Close()
+	os.Remove(r.path)
+}

@@ -1,0 +1,236 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/importers/staged"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+)
+
+// importable is a passed dry-run and what it rests on, all of it checked just now.
+type importable struct {
+	frozen *FreezeResult
+	mapped *MapResult
+	dry    *DryRunResult
+	rec    *ledger.Record
+}
+
+// importInputs holds import's gate: frozen bytes, mappings, configuration and staged bytes are those of the newest dry-run, it
+// passed, and no other batch changed the register since.
+func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable, error) {
+	in := &importable{}
+	var err error
+	if in.frozen, err = p.frozen(ctx, stage); err != nil {
+		return nil, err
+	}
+	if in.dry, in.rec, err = last[DryRunResult](ctx, p, DryRun); err != nil {
+		return nil, err
+	}
+	again := "run `sheetlift map` and `sheetlift dryrun` again, and look at what changed"
+	if in.rec == nil {
+		return nil, &GateError{Stage: stage, Why: "there is no dry-run yet", Remedy: "run `sheetlift dryrun` first"}
+	}
+	if in.dry.Manifest != in.frozen.Manifest {
+		return nil, &GateError{Stage: stage, Why: "the dry-run was of another frozen manifest", Remedy: again}
+	}
+	if in.dry.Config != p.batch.digest {
+		return nil, &GateError{Stage: stage, Why: "batch.yaml changed since the dry-run", Remedy: again}
+	}
+	maps, err := p.loadMappings()
+	if err != nil {
+		return nil, err
+	}
+	mapped, mrec, err := last[MapResult](ctx, p, Map)
+	if err != nil {
+		return nil, err
+	}
+	if mrec == nil || mapped.Digest != in.dry.Map {
+		return nil, &GateError{Stage: stage, Why: "the mappings were compiled anew since the dry-run", Remedy: "run `sheetlift dryrun` again"}
+	}
+	if why := p.mappingDrift(mapped, maps); why != "" {
+		return nil, &GateError{Stage: stage, Why: why + " since the dry-run", Remedy: again}
+	}
+	in.mapped = mapped
+	if !in.dry.Complete || !in.dry.Passed {
+		return nil, &GateError{Stage: stage, Why: "the dry-run did not pass", Remedy: "mend what its findings say (" + in.dry.FindingsFile + "), then run map and dryrun again"}
+	}
+	return in, nil
+}
+
+// revisionUnmoved refuses when another batch changed the register after the dry-run.
+func (p *Pipeline) revisionUnmoved(ctx context.Context, tx *store.Tx, rec *ledger.Record) error {
+	now, err := register.Revision(ctx, tx, p.id.Tenant, p.batch.Name)
+	if err != nil {
+		return err
+	}
+	seen, err := rec.Precondition("revision")
+	if err != nil {
+		return err
+	}
+	if now != seen {
+		return &GateError{Stage: Import, Why: "the register changed since the dry-run: another batch imported into it", Remedy: "run `sheetlift dryrun` again; it judges the rows by what the register holds now"}
+	}
+	return nil
+}
+
+// Import loads exactly the staged bytes that were dry-run: configs first, then suppressions and cases, then consent. What is in
+// already is left as it is.
+func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
+	in, err := p.importInputs(ctx, Import)
+	if err != nil {
+		return nil, err
+	}
+	// The same frozen bytes under the same mappings are imported once, whichever dry-run came last.
+	key := p.key(Import, in.dry.Map, p.batch.digest)
+	return execute(ctx, p, task[ImportResult]{
+		stage: Import, key: key,
+		pre:   map[string]any{"dryrun": in.dry.Digest},
+		check: func(context.Context, *ImportResult) error { return nil },
+		do: func(ctx context.Context, op *ledger.Op, r *ImportResult) error {
+			if err := p.stagedUnchanged(in.dry); err != nil {
+				return err
+			}
+			r.Outcome = p.begin(ImportSchema)
+			r.ByRule = []RuleCount{}
+			r.Manifest, r.DryRun, r.Staged = in.dry.Manifest, in.dry.Digest, in.dry.Staged
+			return p.importStaged(ctx, op, in, r)
+		},
+	})
+}
+
+// stagedUnchanged opens every staged file once, which checks its bytes, before anything is written.
+func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
+	for _, f := range dry.Staged {
+		rd, err := openStaged(f)
+		if err != nil {
+			return err
+		}
+		if err := rd.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func openStaged(f StagedFile) (*staged.Reader, error) {
+	e := importers.ByName(f.Entity)
+	if e == nil {
+		return nil, fmt.Errorf("staged entity %q is unknown to this version", f.Entity)
+	}
+	rd, err := staged.Open(f.Path, e, f.SHA256)
+	if errors.Is(err, staged.ErrChanged) {
+		return nil, &IntegrityError{What: "staged file " + f.Path, Detail: "its bytes are not those that were dry-run", Remedy: "remove the folder it lies in and run `sheetlift dryrun` again", Err: err}
+	}
+	if err != nil {
+		return nil, &FileError{Path: f.Path, Message: "can't be read: " + err.Error(), Remedy: "run `sheetlift dryrun` again; it makes lost staged files anew", Err: err}
+	}
+	return rd, nil
+}
+
+func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importable, r *ImportResult) error {
+	counts := map[string]*ImportedCount{}
+	var order []*ImportedCount
+	for i := range importers.Entities {
+		e := &importers.Entities[i]
+		for _, t := range e.Tables {
+			c := &ImportedCount{Entity: e.Name, Table: t}
+			counts[t] = c
+			order = append(order, c)
+		}
+		for _, f := range in.dry.Staged {
+			if f.Entity != e.Name {
+				continue
+			}
+			if err := p.importFile(ctx, op, in, e, f, counts); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range order {
+		r.Entities = append(r.Entities, *c)
+	}
+	r.Complete, r.Passed = true, true
+	return nil
+}
+
+func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, counts map[string]*ImportedCount) error {
+	rd, err := openStaged(f)
+	if err != nil {
+		return err
+	}
+	defer rd.Close()
+	o := register.Origin{
+		Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256,
+		Operation: op.ID(), Operator: p.opt.Operator,
+	}
+	for i := range p.batch.Sources {
+		if p.batch.Sources[i].Name == f.Source {
+			o.MappingDigest, o.ObtainedAt = in.mapped.Sources[i].Mapping, p.batch.Sources[i].obtained
+		}
+	}
+	done, err := p.doneChunks(ctx, op, f)
+	if err != nil {
+		return err
+	}
+	var loaded int64
+	for i := range rd.Chunks() {
+		c, err := rd.Chunk(i)
+		if err != nil {
+			return err
+		}
+		register.CountTables(e, rd.Columns(), c, func(table string) { counts[table].Records++ })
+		loaded += int64(c.Rows())
+		if !done[i] {
+			err = p.importChunk(ctx, op, in, e, f, i, rd, c, o)
+		}
+		c.Release()
+		if err != nil {
+			return err
+		}
+		p.opt.Progress(Import, f.Source, loaded, int64(f.Rows))
+	}
+	return nil
+}
+
+// importChunk commits one chunk together with its checkpoint.
+func (p *Pipeline) importChunk(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, i int, rd *staged.Reader, c *staged.Chunk, o register.Origin) error {
+	return p.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
+			return err
+		}
+		if err := p.revisionUnmoved(ctx, tx, in.rec); err != nil {
+			return err
+		}
+		if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(i), "rows": int64(c.Rows())}); err != nil {
+			return err
+		}
+		err := register.LoadChunk(ctx, tx, e, rd.Columns(), c, o)
+		if errors.Is(err, register.ErrHeld) {
+			return &GateError{Stage: Import, Why: "the register changed since the dry-run: it holds a record that this batch brings", Remedy: "run `sheetlift dryrun` again"}
+		}
+		return err
+	})
+}
+
+// doneChunks are the chunks of a staged file that an earlier attempt committed.
+func (p *Pipeline) doneChunks(ctx context.Context, op *ledger.Op, f StagedFile) (map[int]bool, error) {
+	done := map[int]bool{}
+	err := p.db.View(ctx, func(tx *store.Tx) error {
+		list, err := op.Checkpoints(ctx, tx, "chunk")
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			if c.Text("staged") == f.SHA256 && c.Text("entity") == f.Entity {
+				done[int(c.Int("chunk"))] = true
+			}
+		}
+		return nil
+	})
+	return done, err
+}

@@ -1,0 +1,332 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"sheetlift/importers/source"
+	"sheetlift/importers/source/open"
+	"sheetlift/manifests"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
+)
+
+// Inventory looks at every file of the batch, every sheet, every column, and writes nothing but its findings.
+func (p *Pipeline) Inventory(ctx context.Context) (*InventoryResult, error) {
+	digests, err := p.fileDigests()
+	if err != nil {
+		return nil, err
+	}
+	key := p.key(Inventory, append([]string{p.batch.digest, p.mappingBytesDigest()}, digests...)...)
+	dir := p.workDir(Inventory, key)
+	return execute(ctx, p, task[InventoryResult]{
+		stage: Inventory, key: key,
+		pre: map[string]any{"config": p.batch.digest},
+		check: func(_ context.Context, r *InventoryResult) error {
+			return present(r.FindingsFile)
+		},
+		do: func(ctx context.Context, _ *ledger.Op, r *InventoryResult) error {
+			rec, err := p.record(dir)
+			if err != nil {
+				return err
+			}
+			r.Outcome = p.begin(InventorySchema)
+			r.Config = p.batch.digest
+			for i, file := range p.batch.Files() {
+				f, err := p.inventoryFile(ctx, file, digests[i], rec)
+				if err != nil {
+					rec.abandon()
+					return err
+				}
+				r.Files = append(r.Files, *f)
+			}
+			r.Complete, r.Passed = true, !rec.fatal
+			return rec.close(&r.Outcome, dir)
+		},
+	})
+}
+
+func (p *Pipeline) begin(schema string) Outcome {
+	return Outcome{Schema: schema, Batch: p.batch.Name, Snapshot: Initial}
+}
+
+// present is the check of a recorded result whose only product is its findings file.
+func present(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return errRemake
+	}
+	return nil
+}
+
+// fileDigests hashes the batch's files as they lie there now.
+func (p *Pipeline) fileDigests() ([]string, error) {
+	var digests []string
+	for _, file := range p.batch.Files() {
+		d, _, err := manifests.FileDigest(p.batch.abs(file))
+		if err != nil {
+			return nil, p.fileFault(file, err)
+		}
+		digests = append(digests, d)
+	}
+	return digests, nil
+}
+
+// fileFault words a failure to read a file of the batch.
+func (p *Pipeline) fileFault(file string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return &ConfigError{File: p.batch.path, Message: fmt.Sprintf("file %q does not exist", file), Remedy: "put the export there or correct the path in batch.yaml"}
+	}
+	return &source.Error{Kind: source.ErrUnsupported, File: file, Message: "can't be read: " + pathless(err), Remedy: "give the operator read access to the file", Err: err}
+}
+
+// mappingBytesDigest covers the mapping files as they lie there, readable or not: the inventory uses them for hints only.
+func (p *Pipeline) mappingBytesDigest() string {
+	var all []string
+	for _, s := range p.batch.Sources {
+		d, _, err := manifests.FileDigest(p.batch.abs(s.Mapping))
+		if err != nil {
+			d = "absent"
+		}
+		all = append(all, d)
+	}
+	d, err := manifests.Digest(all)
+	if err != nil {
+		panic(err) // strings always have a canonical form
+	}
+	return d
+}
+
+func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *recorder) (*InventoryFile, error) {
+	var sources []*Source
+	for i := range p.batch.Sources {
+		if p.batch.Sources[i].File == file {
+			sources = append(sources, &p.batch.Sources[i])
+		}
+	}
+	fd, err := manifests.OpenVerified(p.batch.abs(file), digest)
+	if err != nil {
+		return nil, &GateError{Stage: Inventory, Why: fmt.Sprintf("%s changed while it was read", file), Remedy: "wait until nobody writes to it, then run inventory again"}
+	}
+	defer fd.Close()
+	st, err := fd.Stat()
+	if err != nil {
+		return nil, p.fileFault(file, err)
+	}
+	book, err := open.ReaderAt(ctx, file, fd, st.Size(), source.Options{Charset: sources[0].Charset, Delimiter: sources[0].Delimiter, Password: password()})
+	if err != nil {
+		return nil, err
+	}
+	defer book.Close()
+	info := book.Info()
+	f := &InventoryFile{
+		File: file, SHA256: digest, Size: st.Size(), Type: info.Said, Format: info.Format,
+		Charset: info.Charset, Delimiter: info.Delimiter, Date1904: info.Date1904,
+	}
+	for _, s := range sources {
+		if s.Owner == "" {
+			err = add(rec, "file.owner_missing", s, file, "", nil)
+		}
+		if err == nil && s.Definition == "" {
+			err = add(rec, "file.definition_missing", s, file, "", nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, sheet := range book.Sheets() {
+		var src *Source
+		for _, s := range sources {
+			if s.Sheet == sheet.Name || s.Sheet == "" && len(book.Sheets()) == 1 {
+				src = s
+			}
+		}
+		inv, err := p.inventorySheet(ctx, book, i, sheet, src, file, rec)
+		if err != nil {
+			return nil, err
+		}
+		f.Sheets = append(f.Sheets, *inv)
+	}
+	return f, nil
+}
+
+// password of encrypted workbooks, from the environment; never an argument, never in batch.yaml.
+func password() string { return os.Getenv("SHEETLIFT_PASSWORD") }
+
+// add makes a finding of the rule about a source, file and sheet; edit completes it.
+func add(sink finding.Sink, rule string, s *Source, file, sheet string, edit func(*finding.Finding)) error {
+	f := finding.New(rule)
+	if s != nil {
+		f.Source = s.Name
+	}
+	f.File, f.Sheet = file, sheet
+	if edit != nil {
+		edit(&f)
+	}
+	return sink.Add(f)
+}
+
+func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, sheet source.SheetInfo, src *Source, file string, rec *recorder) (*InventorySheet, error) {
+	var m *mappings.Mapping
+	if src != nil {
+		m, _ = p.loadMapping(src) // faults of a mapping are told by map
+	}
+	prof, err := p.profileSheet(ctx, book, i, src, m)
+	if err != nil {
+		return nil, err
+	}
+	inv := &InventorySheet{
+		Sheet: sheet.Name, Visibility: string(sheet.Visibility), Rows: prof.facts.Rows, Cells: prof.facts.Cells,
+		LastRow: prof.facts.LastRow, HeaderRow: prof.headerRow, Duplicates: prof.repeats,
+		Merged: prof.facts.Merged, HiddenRows: prof.facts.HiddenRows, Formulas: prof.facts.Formulas,
+		NoCache: prof.facts.FormulasNoCache, Errors: prof.facts.ErrorCells,
+	}
+	if book.Info().Format == "csv" {
+		inv.Visibility = string(source.Visible)
+	}
+	if prof.facts.LastColumn > 0 {
+		inv.LastColumn = source.Letters(prof.facts.LastColumn - 1)
+	}
+	if src != nil {
+		inv.Source, inv.Owner = src.Name, src.Owner
+	}
+	for col, c := range prof.columns {
+		inv.Columns = append(inv.Columns, InventoryColumn{
+			Column: source.Letters(col), Name: prof.name(col), Kinds: c.kinds, Blank: prof.rows - c.filled,
+			Distinct: c.count(), DistinctAtLeast: c.over, ENotation: c.eNotation, LongNumbers: c.long, ZeroPadded: c.padded,
+		})
+		if c.filled == prof.rows && prof.rows > 1 && !c.over && c.count() == prof.rows {
+			inv.Keys = append(inv.Keys, source.Letters(col))
+		}
+	}
+	return inv, p.sheetFindings(rec, prof, sheet, src, m, file)
+}
+
+// sheetFindings reports the hazards of one sheet.
+func (p *Pipeline) sheetFindings(rec *recorder, prof *readProfile, sheet source.SheetInfo, src *Source, m *mappings.Mapping, file string) error {
+	var err error
+	report := func(rule string, edit func(*finding.Finding)) {
+		if err == nil {
+			err = add(rec, rule, src, file, sheet.Name, edit)
+		}
+	}
+	hazard := func(rows, first, last int, message string, args ...any) func(*finding.Finding) {
+		return func(f *finding.Finding) {
+			f.Rows, f.Row, f.LastRow = rows, first, last
+			f.Severity = finding.Warning
+			f.Message = fmt.Sprintf(message, args...)
+		}
+	}
+	if sheet.Visibility != source.Visible && sheet.Visibility != "" {
+		report("sheet.hidden", func(f *finding.Finding) {
+			if src == nil {
+				f.Severity = finding.Info
+			}
+			f.Rows = prof.facts.Rows
+			f.Message = fmt.Sprintf("the sheet is hidden and has %d rows", prof.facts.Rows)
+		})
+	}
+	if n := prof.facts.FormulasNoCache; n > 0 {
+		report("cell.formula_no_cache", hazard(n, 0, 0, "%d formulas have no stored result: their cells are read as empty", n))
+	}
+	if n := prof.facts.ErrorCells; n > 0 {
+		report("cell.error", hazard(n, 0, 0, "%d cells hold an error such as #N/A", n))
+	}
+	if prof.repeats > 0 {
+		report("row.duplicate", hazard(prof.repeats, 0, 0, "%d rows repeat another row cell by cell", prof.repeats))
+	}
+	for _, k := range prof.keys {
+		if k.repeats > 0 {
+			report("key.duplicate", hazard(k.repeats, k.first, k.last, "%d rows repeat the key of another row (%s)", k.repeats, k.label))
+		}
+	}
+	for col, c := range prof.columns {
+		at := func(edit func(*finding.Finding)) func(*finding.Finding) {
+			return func(f *finding.Finding) {
+				edit(f)
+				f.Column = source.Letters(col)
+			}
+		}
+		if c.mixed() {
+			report("column.mixed_types", at(hazard(c.filled, 0, 0, "column %s (%s) mixes text with numbers or dates: %d of %d cells are text",
+				source.Letters(col), prof.name(col), c.kinds["text"], c.filled)))
+		}
+		if c.padded > 0 {
+			report("id.zeros_lost", at(hazard(c.padded, c.first, c.last, "column %s (%s): %d numbers show leading zeros that exist only in the number format",
+				source.Letters(col), prof.name(col), c.padded)))
+		}
+		if n := c.eNotation + c.long; n > 0 {
+			report("id.precision_lost", at(hazard(n, c.first, c.last, "column %s (%s): %d numbers have more than 15 digits; a spreadsheet keeps 15, the others are lost",
+				source.Letters(col), prof.name(col), n)))
+		}
+	}
+	if m != nil {
+		for _, col := range m.StatusColumns() {
+			if i := slices.Index(prof.names(), col); i >= 0 && i < len(prof.columns) && prof.rows >= constantMin {
+				if c := prof.columns[i]; !c.over && c.count() == 1 && c.filled > 0 {
+					report("consent.constant_column", func(f *finding.Finding) {
+						f.Rows, f.Column = c.filled, source.Letters(i)
+						f.Message = fmt.Sprintf("column %s (%s) holds one value in all of its %d cells; a real register has some of each", source.Letters(i), prof.name(i), c.filled)
+					})
+				}
+			}
+		}
+	}
+	return err
+}
+
+// constantMin is the number of rows from which a constant consent column is worth a warning.
+const constantMin = 10
+
+// readProfile is a profile of a sheet that was read to its end.
+type readProfile struct {
+	*sheetProfile
+	facts source.Facts
+}
+
+// name is the header of column col as it may be shown: by position when it is blank or looks like a personal value.
+func (r *readProfile) name(col int) string {
+	if col < len(r.header) && r.header[col] != "" && !mappings.LooksPersonal(r.header[col]) {
+		return r.header[col]
+	}
+	return "column " + source.Letters(col)
+}
+
+func (r *readProfile) names() []string { return r.header }
+
+// profileSheet reads one sheet to its end.
+func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, src *Source, m *mappings.Mapping) (*readProfile, error) {
+	rd, err := book.Read(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	defer rd.Close()
+	name := ""
+	if src != nil {
+		name = src.Name
+	}
+	prof := newSheetProfile()
+	first := true
+	var rows int64
+	for {
+		b, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			prof.start(b, m)
+			first = false
+		}
+		prof.add(b)
+		rows += int64(b.Rows())
+		p.opt.Progress(Inventory, name, rows, 0)
+	}
+	return &readProfile{sheetProfile: prof, facts: rd.Facts()}, nil
+}

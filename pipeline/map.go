@@ -1,0 +1,228 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"sheetlift/importers/source"
+	"sheetlift/importers/source/open"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
+)
+
+// Map profiles the columns of every source in the frozen bag and compiles its mapping against the profile.
+func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
+	fr, err := p.frozen(ctx, Map)
+	if err != nil {
+		return nil, err
+	}
+	maps, err := p.loadMappings()
+	if err != nil {
+		return nil, err
+	}
+	inputs := []string{fr.Manifest, p.batch.digest}
+	for _, m := range maps {
+		inputs = append(inputs, m.Digest())
+	}
+	key := p.key(Map, inputs...)
+	dir := p.workDir(Map, key)
+	return execute(ctx, p, task[MapResult]{
+		stage: Map, key: key,
+		pre: map[string]any{"manifest": fr.Manifest},
+		check: func(_ context.Context, r *MapResult) error {
+			return present(r.FindingsFile)
+		},
+		do: func(ctx context.Context, _ *ledger.Op, r *MapResult) error {
+			r.Outcome = p.begin(MapSchema)
+			r.Manifest = fr.Manifest
+			rec, err := p.record(dir)
+			if err != nil {
+				return err
+			}
+			for i := range p.batch.Sources {
+				s, err := p.mapSource(ctx, fr, &p.batch.Sources[i], maps[i], rec)
+				if err != nil {
+					rec.abandon()
+					return err
+				}
+				r.Sources = append(r.Sources, *s)
+			}
+			r.Complete, r.Passed = true, !rec.fatal
+			return rec.close(&r.Outcome, dir)
+		},
+	})
+}
+
+// loadMapping parses the mapping of a source.
+func (p *Pipeline) loadMapping(s *Source) (*mappings.Mapping, error) {
+	data, err := os.ReadFile(p.batch.abs(s.Mapping))
+	if err != nil {
+		return nil, &ConfigError{File: s.Mapping, Message: "can't be read: " + pathless(err), Remedy: fmt.Sprintf("write the mapping of source %s, or correct its path in batch.yaml", s.Name)}
+	}
+	return mappings.Parse(s.Mapping, data)
+}
+
+// loadMappings parses all mappings, by source.
+func (p *Pipeline) loadMappings() ([]*mappings.Mapping, error) {
+	var maps []*mappings.Mapping
+	var faults []error
+	for i := range p.batch.Sources {
+		m, err := p.loadMapping(&p.batch.Sources[i])
+		if err != nil {
+			faults = append(faults, err)
+		}
+		maps = append(maps, m)
+	}
+	return maps, errors.Join(faults...)
+}
+
+// sheet is one frozen sheet, opened.
+type sheet struct {
+	file  *os.File
+	book  source.Book
+	index int
+	env   mappings.Env
+	src   *Source
+}
+
+func (s *sheet) close() {
+	s.book.Close()
+	s.file.Close()
+}
+
+// openSheet opens the frozen bytes of a source at its sheet.
+func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, token func(kind, value string) string) (*sheet, error) {
+	fd, digest, err := p.openFrozen(fr, s.File)
+	if err != nil {
+		return nil, err
+	}
+	st, err := fd.Stat()
+	if err != nil {
+		fd.Close()
+		return nil, err
+	}
+	book, err := open.ReaderAt(ctx, s.File, fd, st.Size(), source.Options{Charset: s.Charset, Delimiter: s.Delimiter, Password: password()})
+	if err != nil {
+		fd.Close()
+		return nil, err
+	}
+	sh := &sheet{file: fd, book: book, index: -1, src: s}
+	want := s.Sheet
+	if want == "" {
+		want = m.Sheet
+	}
+	list := book.Sheets()
+	for i, info := range list {
+		if info.Name == want || want == "" && len(list) == 1 {
+			sh.index = i
+		}
+	}
+	if sh.index < 0 {
+		sh.close()
+		var names []string
+		for i, info := range list {
+			n := fmt.Sprintf("%q", info.Name)
+			if mappings.LooksPersonal(info.Name) {
+				n = fmt.Sprintf("sheet %d", i+1)
+			}
+			names = append(names, n)
+		}
+		what := fmt.Sprintf("has no sheet %q", want)
+		if want == "" {
+			what = "has several sheets and none is named"
+		}
+		return nil, &ConfigError{File: s.File, Message: what, Remedy: fmt.Sprintf("name one of its sheets in source %s: %s", s.Name, joinWords(names))}
+	}
+	name := list[sh.index].Name
+	if book.Info().Format == "csv" {
+		name = ""
+	}
+	sh.env = mappings.Env{
+		Source: s.Name, File: s.File, FileDigest: digest, Sheet: name, System: s.System, Zone: s.Zone,
+		Date1904: book.Info().Date1904, Token: token,
+	}
+	return sh, nil
+}
+
+func joinWords(words []string) string {
+	out := ""
+	for i, w := range words {
+		if i > 0 {
+			out += ", "
+		}
+		out += w
+	}
+	return out
+}
+
+// each reads the sheet to its end, block by block.
+func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
+	rd, err := s.book.Read(ctx, s.index)
+	if err != nil {
+		return err
+	}
+	defer rd.Close()
+	for {
+		b, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+}
+
+// compile profiles a sheet and compiles its mapping. Findings of the compilation are returned, not sunk.
+func (p *Pipeline) compile(ctx context.Context, stage string, sh *sheet, m *mappings.Mapping) (*mappings.Plan, *mappings.Profile, []finding.Finding, error) {
+	prof, err := mappings.NewProfiler(m, sh.env)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var rows int64
+	if err := sh.each(ctx, func(b *source.Block) error {
+		rows += int64(b.Rows())
+		p.opt.Progress(stage, sh.src.Name, rows, 0)
+		return prof.Add(b)
+	}); err != nil {
+		return nil, nil, nil, err
+	}
+	profile, err := prof.Done()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	plan, found, err := mappings.Compile(m, profile, sh.env)
+	return plan, profile, found, err
+}
+
+func (p *Pipeline) mapSource(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, rec *recorder) (*MappedSource, error) {
+	sh, err := p.openSheet(ctx, fr, s, m, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer sh.close()
+	plan, profile, found, err := p.compile(ctx, Map, sh, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		if err := rec.Add(f); err != nil {
+			return nil, err
+		}
+	}
+	ms := &MappedSource{
+		Source: s.Name, File: s.File, Sheet: sh.env.Sheet, Mapping: m.Digest(), Profile: profile.Digest(), Plan: plan.Digest(),
+		HeaderRow: profile.HeaderRow, Rows: profile.Rows, Columns: len(profile.Header), Unmapped: profile.Unmapped,
+	}
+	for _, r := range m.Records {
+		ms.Entities = append(ms.Entities, r.Entity)
+	}
+	return ms, nil
+}

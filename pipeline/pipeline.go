@@ -1,0 +1,266 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"sheetlift/importers/register"
+	"sheetlift/manifests"
+	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+
+	"github.com/google/uuid"
+)
+
+// Stage names, in order.
+const (
+	Inventory = "inventory"
+	Freeze    = "freeze"
+	Map       = "map"
+	DryRun    = "dryrun"
+	Import    = "import"
+	Reconcile = "reconcile"
+)
+
+// Stages are the stages in order.
+var Stages = []string{Inventory, Freeze, Map, DryRun, Import, Reconcile}
+
+// classes are the stages' operation classes of the ledger.
+var classes = map[string]string{
+	Inventory: "atomic",
+	Freeze:    "compensation",
+	Map:       "atomic",
+	DryRun:    "compensation",
+	Import:    "forward_recovery",
+	Reconcile: "atomic",
+}
+
+// Initial is the snapshot that a batch begins with.
+const Initial = "initial"
+
+// Options wire a Pipeline.
+type Options struct {
+	Batch    *Batch
+	DB       *store.DB
+	Operator string                                      // who runs the stage
+	Home     string                                      // folder for vault and work files; default .sheetlift beside batch.yaml
+	KeyPath  string                                      // installation key; default manifests.DefaultKeyPath
+	Findings func(path string) (io.WriteCloser, error)   // opens a findings file for writing, mode 0600
+	Encode   func(w io.Writer, f finding.Finding) error  // writes one finding
+	Progress func(stage, source string, done, all int64) // rows or bytes; all is 0 when unknown
+	Notify   func(message string)                        // things a person should see while waiting
+}
+
+// Pipeline runs the stages of one batch.
+type Pipeline struct {
+	opt    Options
+	batch  *Batch
+	db     *store.DB
+	ledger *ledger.Ledger
+	id     register.Identity
+	home   string
+}
+
+// New returns a pipeline over an opened and migrated database.
+func New(opt Options) (*Pipeline, error) {
+	ns, err := uuid.Parse(opt.Batch.Tenant.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(string, string, int64, int64) {}
+	}
+	if opt.Notify == nil {
+		opt.Notify = func(string) {}
+	}
+	p := &Pipeline{
+		opt: opt, batch: opt.Batch, db: opt.DB, home: opt.Home,
+		ledger: ledger.New(opt.DB, ledger.Options{Notify: opt.Notify}),
+		id:     register.Identity{Namespace: ns, Tenant: opt.Batch.Tenant.Name},
+	}
+	if p.home == "" {
+		p.home = Home(opt.Batch)
+	}
+	return p, nil
+}
+
+// Home is the default folder for what a run makes: .sheetlift beside batch.yaml.
+func Home(b *Batch) string { return filepath.Join(b.dir, ".sheetlift") }
+
+// DefaultDatabase is the URL of the embedded database of a batch.
+func DefaultDatabase(b *Batch) string { return "sqlite:" + filepath.Join(Home(b), "register.db") }
+
+func (p *Pipeline) vault() string {
+	if p.batch.Vault != "" {
+		return p.batch.abs(p.batch.Vault)
+	}
+	return filepath.Join(p.home, "vault")
+}
+
+func (p *Pipeline) bagDir() string { return filepath.Join(p.vault(), p.batch.Name, Initial) }
+
+// workDir is the folder of one operation's files.
+func (p *Pipeline) workDir(stage, key string) string {
+	return filepath.Join(p.home, "work", p.batch.Name, stage+"-"+key[:12])
+}
+
+// key is an operation's idempotency key: (tenant, batch, stage, snapshot, input digests).
+func (p *Pipeline) key(stage string, inputs ...string) string {
+	b, err := json.Marshal(append([]string{p.id.Tenant, p.id.Namespace.String(), p.batch.Name, stage, Initial}, inputs...))
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// result is a stage result.
+type result interface{ outcome() *Outcome }
+
+// task is one stage as an operation.
+type task[R any] struct {
+	stage string
+	key   string
+	pre   map[string]any // preconditions, recorded before any effect
+	// check looks whether what a recorded result points to is still there and unchanged; an error wrapping errRemake makes it again
+	check func(ctx context.Context, r *R) error
+	// do does the work. op is nil when a lost product is made again.
+	do func(ctx context.Context, op *ledger.Op, r *R) error
+}
+
+// errRemake means that files of a recorded result are gone and can be made again from the same inputs.
+var errRemake = errors.New("to be made again")
+
+// execute runs a task under its operation row.
+func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
+	r := new(R)
+	out := any(r).(result).outcome()
+	op, err := p.ledger.Begin(ctx, ledger.Request{
+		Tenant: p.id.Tenant, Batch: p.batch.Name, Stage: t.stage, Snapshot: Initial, Class: classes[t.stage],
+		Operator: p.opt.Operator, Key: t.key, RequestDigest: t.key, Preconditions: t.pre,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if op.Done() {
+		if err := json.Unmarshal(op.Result(), r); err != nil {
+			return nil, fmt.Errorf("recorded result of %s: %w", t.stage, err)
+		}
+		err := t.check(ctx, r)
+		if errors.Is(err, errRemake) {
+			want := out.Digest
+			r = new(R)
+			out = any(r).(result).outcome()
+			if err = t.do(ctx, nil, r); err == nil {
+				err = p.seal(r)
+			}
+			if err == nil && out.Digest != want {
+				err = &IntegrityError{What: "result of " + t.stage, Detail: "made again from the same inputs it has another digest than recorded", Remedy: "run `sheetlift verify` and restore the inputs"}
+			}
+		}
+		var drift *IntegrityError
+		if errors.As(err, &drift) {
+			return r, err // what was found now is worth seeing
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.AlreadyDone = true
+		return r, nil
+	}
+	work, stop := op.KeepAlive(ctx)
+	err = t.do(work, op, r)
+	if err == nil {
+		err = p.seal(r)
+	}
+	if err == nil {
+		var data []byte
+		if data, err = json.Marshal(r); err == nil {
+			err = p.db.Update(work, func(tx *store.Tx) error { return op.Succeed(work, tx, data, out.Digest) })
+		}
+	}
+	stop()
+	if err != nil {
+		bg := context.WithoutCancel(ctx)
+		if ctx.Err() != nil {
+			_ = op.Release(bg)
+			return nil, ctx.Err()
+		}
+		if ferr := op.Fail(bg, failCode(err)); ferr != nil && !errors.Is(ferr, ledger.ErrFenced) {
+			return nil, errors.Join(err, ferr)
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// seal sets the digest of a result: over everything but paths and how it came about.
+func (p *Pipeline) seal(r any) error {
+	o := r.(result).outcome()
+	file := o.FindingsFile
+	o.FindingsFile, o.Digest, o.AlreadyDone = "", "", false
+	restore := hideVolatile(r)
+	d, err := manifests.Digest(r)
+	restore()
+	o.FindingsFile, o.Digest = file, d
+	return err
+}
+
+// hideVolatile blanks the parts of a result that are no part of its digest, and returns how to put them back.
+func hideVolatile(r any) func() {
+	hideStaged := func(files []StagedFile) func() {
+		paths := make([]string, len(files))
+		for i := range files {
+			paths[i], files[i].Path = files[i].Path, ""
+		}
+		return func() {
+			for i := range files {
+				files[i].Path = paths[i]
+			}
+		}
+	}
+	switch r := r.(type) {
+	case *FreezeResult:
+		bag, by := r.Bag, r.SignedBy
+		r.Bag, r.SignedBy = "", ""
+		return func() { r.Bag, r.SignedBy = bag, by }
+	case *DryRunResult:
+		return hideStaged(r.Staged)
+	case *ImportResult:
+		return hideStaged(r.Staged)
+	}
+	return func() {}
+}
+
+// last returns the recorded result of the newest succeeded operation of a stage, or nil.
+func last[R any](ctx context.Context, p *Pipeline, stage string) (*R, *ledger.Record, error) {
+	var rec *ledger.Record
+	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		rec, err = ledger.Last(ctx, tx, p.id.Tenant, p.batch.Name, Initial, stage)
+		return err
+	})
+	if err != nil || rec == nil {
+		return nil, nil, err
+	}
+	r := new(R)
+	if err := json.Unmarshal(rec.Result, r); err != nil {
+		return nil, nil, fmt.Errorf("recorded result of %s: %w", stage, err)
+	}
+	return r, rec, nil
+}
+
+// makeDir makes a folder, readable by its owner only.
+func makeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &FileError{Path: dir, Message: "can't be made: " + pathless(err), Remedy: "give sheetlift a folder that it may write to (vault: in batch.yaml, or --home)"}
+	}
+	return nil
+}

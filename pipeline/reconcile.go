@@ -1,0 +1,233 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/importers/source"
+	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+)
+
+// sampleSize is how many cell ↔ record pairs of each source and entity are picked for people to look at.
+const sampleSize = 5
+
+// Reconcile compares what was frozen, what was staged and what the register holds, per source and entity: counts and typed,
+// order-free, duplicate-aware hashes. The frozen side is read again from the bag's bytes.
+func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
+	imp, rec, err := last[ImportResult](ctx, p, Import)
+	if err != nil {
+		return nil, err
+	}
+	if rec == nil {
+		return nil, &GateError{Stage: Reconcile, Why: "nothing was imported yet", Remedy: "run `sheetlift import` first"}
+	}
+	fr, err := p.frozen(ctx, Reconcile)
+	if err != nil {
+		return nil, err
+	}
+	if imp.Manifest != fr.Manifest {
+		return nil, &GateError{Stage: Reconcile, Why: "what was imported came from another frozen manifest", Remedy: "start a new batch for the new export"}
+	}
+	maps, err := p.loadMappings()
+	if err != nil {
+		return nil, err
+	}
+	// A result is recorded for the state of the register it was found in; asked again, everything is compared again.
+	var own, others int64
+	if err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
+			return err
+		}
+		others, err = register.Revision(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	key := p.key(Reconcile, imp.Digest, fmt.Sprint(own), fmt.Sprint(others))
+	dir := p.workDir(Reconcile, key)
+	do := func(ctx context.Context, _ *ledger.Op, r *ReconcileResult) error {
+		rec, err := p.record(dir)
+		if err != nil {
+			return err
+		}
+		r.Outcome = p.begin(ReconcileSchema)
+		r.Manifest, r.DryRun, r.Passed = imp.Manifest, imp.DryRun, true
+		for i := range p.batch.Sources {
+			sh, err := p.openSheet(ctx, fr, &p.batch.Sources[i], maps[i], nil)
+			if err == nil {
+				err = p.reconcileSource(ctx, sh, imp, r, rec)
+				sh.close()
+			}
+			if err != nil {
+				rec.abandon()
+				return err
+			}
+		}
+		r.Complete = true
+		r.Passed = r.Passed && !rec.fatal
+		return rec.close(&r.Outcome, dir)
+	}
+	return execute(ctx, p, task[ReconcileResult]{
+		stage: Reconcile, key: key,
+		pre:   map[string]any{"import": imp.Digest},
+		check: func(context.Context, *ReconcileResult) error { return errRemake },
+		do:    do,
+	})
+}
+
+func tally(s *register.Sum) Tally { return Tally{Count: s.Count, Hash: s.Hex()} }
+
+func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportResult, r *ReconcileResult, rec *recorder) error {
+	var frozen, stagedRows, registerRows register.Sum
+	inStaged, inRegister := map[int64]bool{}, map[int64]bool{}
+	var picked []SamplePair
+	for _, f := range imp.Staged {
+		if f.Source != sh.src.Name {
+			continue
+		}
+		e := importers.ByName(f.Entity)
+		var a, b register.Sum
+		sample, err := p.sumStaged(f, e, sh, &a, &stagedRows, inStaged)
+		if err != nil {
+			return err
+		}
+		o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source}
+		err = p.db.View(ctx, func(tx *store.Tx) error {
+			if err := register.SumRegister(ctx, tx, e, o, &b, &registerRows, inRegister); err != nil {
+				return err
+			}
+			return p.checkSample(ctx, tx, e, sample)
+		})
+		if err != nil {
+			return err
+		}
+		re := ReconciledEntity{Source: f.Source, Entity: e.Name, Staged: tally(&a), Register: tally(&b), Agree: a == b}
+		r.Entities = append(r.Entities, re)
+		picked = append(picked, sample...)
+		if !re.Agree {
+			if err := p.disagree(rec, sh, r, fmt.Sprintf("%s: %d records staged, %d in the register, or their contents differ", e.Name, a.Count, b.Count)); err != nil {
+				return err
+			}
+		}
+	}
+	err := sh.each(ctx, func(blk *source.Block) error {
+		p.opt.Progress(Reconcile, sh.src.Name, frozen.Count, 0)
+		for i, n := range blk.RowNum {
+			if inStaged[int64(n)] {
+				frozen.Add(blk.RowDigest(i))
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	rs := ReconciledSource{
+		Source: sh.src.Name, Frozen: tally(&frozen), Staged: tally(&stagedRows), Register: tally(&registerRows),
+		Agree: frozen == stagedRows && stagedRows == registerRows,
+	}
+	r.Sources = append(r.Sources, rs)
+	if !rs.Agree {
+		if err := p.disagree(rec, sh, r, fmt.Sprintf("accepted rows differ: %d frozen, %d staged, %d in the register's provenance", frozen.Count, stagedRows.Count, registerRows.Count)); err != nil {
+			return err
+		}
+	}
+	for _, s := range picked {
+		if !s.Agree {
+			r.Passed = false
+		}
+	}
+	r.Sample = append(r.Sample, picked...)
+	return nil
+}
+
+func (p *Pipeline) disagree(rec *recorder, sh *sheet, r *ReconcileResult, message string) error {
+	r.Passed = false
+	return add(rec, "reconcile.differs", sh.src, sh.src.File, sh.env.Sheet, func(f *finding.Finding) { f.Message = message })
+}
+
+// sumStaged adds up a staged file and picks the sample: the records whose hash with the staged digest is least, so that the
+// same staged file always gives the same sample, and nobody can choose it.
+func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, records, rows *register.Sum, seen map[int64]bool) ([]SamplePair, error) {
+	rd, err := openStaged(f)
+	if err != nil {
+		return nil, err
+	}
+	defer rd.Close()
+	type candidate struct {
+		rank uint64
+		pair SamplePair
+	}
+	var best []candidate
+	at := map[string]int{}
+	for i, c := range rd.Columns() {
+		at[c.Name] = i
+	}
+	for i := range rd.Chunks() {
+		c, err := rd.Chunk(i)
+		if err != nil {
+			return nil, err
+		}
+		if err := register.SumStaged(e, rd.Columns(), c, records, rows, seen); err != nil {
+			c.Release()
+			return nil, err
+		}
+		for row := range c.Rows() {
+			id := c.Cell(at["id"], row).Text
+			h := sha256.Sum256([]byte(f.SHA256 + id))
+			k := binary.BigEndian.Uint64(h[:])
+			if len(best) == sampleSize && k >= best[sampleSize-1].rank {
+				continue
+			}
+			place := fmt.Sprintf("%s row %d", sh.src.File, c.Cell(at["row"], row).Int)
+			if sh.env.Sheet != "" {
+				place = fmt.Sprintf("%s, sheet %q, row %d", sh.src.File, sh.env.Sheet, c.Cell(at["row"], row).Int)
+			}
+			best = append(best, candidate{k, SamplePair{Source: f.Source, Entity: e.Name, Place: place, Record: string([]byte(id))}})
+			slices.SortFunc(best, func(a, b candidate) int {
+				if a.rank < b.rank {
+					return -1
+				}
+				return 1
+			})
+			best = best[:min(len(best), sampleSize)]
+		}
+		c.Release()
+	}
+	var sample []SamplePair
+	for _, b := range best {
+		sample = append(sample, b.pair)
+	}
+	return sample, nil
+}
+
+// checkSample reads each sampled record back alone and works its content digest out again from the stored values.
+func (p *Pipeline) checkSample(ctx context.Context, tx *store.Tx, e *importers.Entity, sample []SamplePair) error {
+	for i := range sample {
+		s := &sample[i]
+		err := register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: s.Record}, func(st *register.Stored) error {
+			s.Agree = register.ContentDigest(&st.Record) == st.ContentDigest
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// short is a digest as people compare it.
+func short(digest string) string {
+	if _, err := hex.DecodeString(digest); err != nil || len(digest) < 12 {
+		return digest
+	}
+	return digest[:12]
+}

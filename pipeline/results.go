@@ -1,0 +1,349 @@
+package pipeline
+
+import (
+	"sheetlift/pipeline/finding"
+)
+
+// Schema names of the results' JSON.
+const (
+	InventorySchema = "sheetlift/inventory/v1"
+	FreezeSchema    = "sheetlift/freeze/v1"
+	MapSchema       = "sheetlift/map/v1"
+	DryRunSchema    = "sheetlift/dryrun/v1"
+	ImportSchema    = "sheetlift/import/v1"
+	ReconcileSchema = "sheetlift/reconcile/v1"
+	StatusSchema    = "sheetlift/status/v1"
+	TraceSchema     = "sheetlift/trace/v1"
+	VerifySchema    = "sheetlift/verify/v1"
+	RunSchema       = "sheetlift/run/v1"
+)
+
+// Outcome is what every stage result begins and ends with. Complete is false when the stage stopped early; such a result is never
+// a success. Digest covers everything but FindingsFile, Digest itself and AlreadyDone.
+type Outcome struct {
+	Schema       string      `json:"schema"`
+	Batch        string      `json:"batch"`
+	Snapshot     string      `json:"snapshot"`
+	Complete     bool        `json:"complete"`
+	Passed       bool        `json:"passed"`
+	Findings     Counts      `json:"findings"`
+	ByRule       []RuleCount `json:"by_rule"`
+	FindingsFile string      `json:"findings_file,omitempty"`
+	Digest       string      `json:"digest,omitempty"`
+	AlreadyDone  bool        `json:"already_done,omitempty"` // the same inputs were done before; this is the recorded result
+}
+
+func (o *Outcome) outcome() *Outcome { return o }
+
+// Counts are the findings by severity.
+type Counts struct {
+	Error   int `json:"error"`
+	Warning int `json:"warning"`
+	Info    int `json:"info"`
+}
+
+// RuleCount is how often one rule was broken.
+type RuleCount struct {
+	Rule     string           `json:"rule"`
+	Class    finding.Class    `json:"class"`
+	Severity finding.Severity `json:"severity"`
+	Count    int              `json:"count"`
+}
+
+// Rows counts source rows: Read = Accepted + Rejected + Skipped. Blank rows and rows above or of the header are none.
+type Rows struct {
+	Read     int `json:"read"`
+	Accepted int `json:"accepted"`
+	Rejected int `json:"rejected"`
+	Skipped  int `json:"skipped"`
+}
+
+func (r *Rows) add(o Rows) {
+	r.Read += o.Read
+	r.Accepted += o.Accepted
+	r.Rejected += o.Rejected
+	r.Skipped += o.Skipped
+}
+
+// InventoryResult is what the files hold.
+type InventoryResult struct {
+	Outcome
+	Config string          `json:"config"` // digest of batch.yaml
+	Files  []InventoryFile `json:"files"`
+}
+
+// InventoryFile is one file of the batch.
+type InventoryFile struct {
+	File      string           `json:"file"`
+	SHA256    string           `json:"sha256"`
+	Size      int64            `json:"size"`
+	Type      string           `json:"type"` // in plain words
+	Format    string           `json:"format"`
+	Charset   string           `json:"charset,omitempty"`
+	Delimiter string           `json:"delimiter,omitempty"`
+	Date1904  bool             `json:"date1904,omitempty"`
+	Sheets    []InventorySheet `json:"sheets"`
+}
+
+// InventorySheet is one sheet, whether a source reads it or not.
+type InventorySheet struct {
+	Sheet      string            `json:"sheet"`
+	Source     string            `json:"source,omitempty"` // the source that reads it, if any
+	Owner      string            `json:"owner,omitempty"`
+	Visibility string            `json:"visibility"`
+	Rows       int               `json:"rows"`  // rows that hold something
+	Cells      int               `json:"cells"` // non-empty cells
+	LastRow    int               `json:"last_row"`
+	LastColumn string            `json:"last_column,omitempty"`
+	HeaderRow  int               `json:"header_row,omitempty"`
+	Columns    []InventoryColumn `json:"columns,omitempty"`
+	Keys       []string          `json:"candidate_keys,omitempty"` // letters of columns without blanks or repeats
+	Duplicates int               `json:"duplicate_rows,omitempty"`
+	Merged     int               `json:"merged_ranges,omitempty"`
+	HiddenRows int               `json:"hidden_rows,omitempty"`
+	Formulas   int               `json:"formulas,omitempty"`
+	NoCache    int               `json:"formulas_without_value,omitempty"`
+	Errors     int               `json:"error_cells,omitempty"`
+}
+
+// InventoryColumn is one column below the header.
+type InventoryColumn struct {
+	Column          string         `json:"column"` // letters
+	Name            string         `json:"name"`   // header; by position when it looks like a personal value
+	Kinds           map[string]int `json:"kinds"`  // cells by kind and format class, such as "number:date"
+	Blank           int            `json:"blank"`
+	Distinct        int            `json:"distinct"`
+	DistinctAtLeast bool           `json:"distinct_at_least,omitempty"` // counting stopped at the limit
+	ENotation       int            `json:"e_notation,omitempty"`
+	LongNumbers     int            `json:"long_numbers,omitempty"` // numbers of more than 15 digits
+	ZeroPadded      int            `json:"zero_padded,omitempty"`  // zeros that exist only in the number format
+}
+
+// FreezeResult is the bag that was made.
+type FreezeResult struct {
+	Outcome
+	Manifest string       `json:"manifest"` // SHA-256 of the bag's tag manifest: the batch's manifest digest
+	Files    []FrozenFile `json:"files"`
+	Bytes    int64        `json:"bytes"`
+	Bag      string       `json:"bag,omitempty"`       // where it lies; no part of the digest
+	SignedBy string       `json:"signed_by,omitempty"` // the installation's public key; no part of the digest
+}
+
+// FrozenFile is one payload file of the bag.
+type FrozenFile struct {
+	File       string `json:"file"`    // as written in batch.yaml
+	Payload    string `json:"payload"` // below data/
+	SHA256     string `json:"sha256"`
+	Size       int64  `json:"size"`
+	ObtainedAt string `json:"obtained_at"`
+}
+
+// MapResult is the compiled mappings.
+type MapResult struct {
+	Outcome
+	Manifest string         `json:"manifest"`
+	Sources  []MappedSource `json:"sources"`
+}
+
+// MappedSource is one source's mapping against its profile.
+type MappedSource struct {
+	Source    string   `json:"source"`
+	File      string   `json:"file"`
+	Sheet     string   `json:"sheet"`
+	Mapping   string   `json:"mapping"` // digest
+	Profile   string   `json:"profile"` // digest
+	Plan      string   `json:"plan"`    // digest
+	HeaderRow int      `json:"header_row"`
+	Rows      int      `json:"rows"`
+	Columns   int      `json:"columns"`
+	Unmapped  []string `json:"unmapped"`
+	Entities  []string `json:"entities"`
+}
+
+// DryRunResult is what importing would do.
+type DryRunResult struct {
+	Outcome
+	Manifest string                  `json:"manifest"`
+	Map      string                  `json:"map"`    // digest of the map result
+	Config   string                  `json:"config"` // digest of batch.yaml
+	Rows     Rows                    `json:"rows"`
+	Sources  []DryRunSource          `json:"sources"`
+	Entities map[string]*EntityCount `json:"entities"`
+	Cases    CaseCount               `json:"cases"`
+	Staged   []StagedFile            `json:"staged"`
+}
+
+// DryRunSource is the share of one source.
+type DryRunSource struct {
+	Source    string         `json:"source"`
+	File      string         `json:"file"`
+	Sheet     string         `json:"sheet"`
+	Rows      Rows           `json:"rows"`
+	Rejected  map[string]int `json:"rejected_by"` // first rule that each rejected row broke
+	Skipped   map[string]int `json:"skipped_by"`
+	Tolerance int            `json:"tolerance"`
+	Reason    string         `json:"tolerance_reason,omitempty"`
+	Owner     string         `json:"tolerance_owner,omitempty"`
+}
+
+// EntityCount counts records. The consent fields are zero for other entities.
+type EntityCount struct {
+	Records          int            `json:"records"`
+	Receipts         int            `json:"receipts"`
+	LegacyAssertions int            `json:"legacy_assertions"`
+	ByConfidence     map[string]int `json:"by_confidence"`
+	Missing          map[string]int `json:"missing"`
+}
+
+// CaseCount counts the open cases as of the newest obtained_at.
+type CaseCount struct {
+	Open    int `json:"open"`
+	Overdue int `json:"overdue"`
+	DueSoon int `json:"due_soon"` // within seven days
+}
+
+// StagedFile is one staged file.
+type StagedFile struct {
+	Entity string `json:"entity"`
+	Source string `json:"source"`
+	Rows   int    `json:"rows"`
+	SHA256 string `json:"sha256"`
+	Path   string `json:"path,omitempty"` // no part of the digest
+}
+
+// ImportResult is what went into the register.
+type ImportResult struct {
+	Outcome
+	Manifest string          `json:"manifest"`
+	DryRun   string          `json:"dryrun"` // digest of the dry-run result that was imported
+	Entities []ImportedCount `json:"entities"`
+	Staged   []StagedFile    `json:"staged"`
+}
+
+// ImportedCount counts the records that an import put into one table.
+type ImportedCount struct {
+	Entity  string `json:"entity"`
+	Table   string `json:"table"`
+	Records int64  `json:"records"`
+}
+
+// ReconcileResult says whether frozen, staged and register agree.
+type ReconcileResult struct {
+	Outcome
+	Manifest string             `json:"manifest"`
+	DryRun   string             `json:"dryrun"`
+	Sources  []ReconciledSource `json:"sources"`
+	Entities []ReconciledEntity `json:"entities"`
+	Sample   []SamplePair       `json:"sample"`
+}
+
+// ReconciledSource compares the source rows whose records were accepted: as frozen, as staged, as the register's provenance says.
+type ReconciledSource struct {
+	Source   string `json:"source"`
+	Frozen   Tally  `json:"frozen"`
+	Staged   Tally  `json:"staged"`
+	Register Tally  `json:"register"`
+	Agree    bool   `json:"agree"`
+}
+
+// ReconciledEntity compares the records of one source and entity as staged and as read back from the register.
+type ReconciledEntity struct {
+	Source   string `json:"source"`
+	Entity   string `json:"entity"`
+	Staged   Tally  `json:"staged"`
+	Register Tally  `json:"register"`
+	Agree    bool   `json:"agree"`
+}
+
+// Tally is a count and an order-free, duplicate-aware hash.
+type Tally struct {
+	Count int64  `json:"count"`
+	Hash  string `json:"hash"`
+}
+
+// SamplePair is one cell and the record it became, for a person to look at; it holds no value.
+type SamplePair struct {
+	Source string `json:"source"`
+	Entity string `json:"entity"`
+	Place  string `json:"place"` // file, sheet and row
+	Record string `json:"record"`
+	Agree  bool   `json:"agree"`
+}
+
+// StatusResult says how far a batch is.
+type StatusResult struct {
+	Schema string        `json:"schema"`
+	Batch  string        `json:"batch"`
+	Stages []StageStatus `json:"stages"`
+	Next   string        `json:"next"` // the next command, or what is waited for
+	Cases  CaseCount     `json:"cases"`
+}
+
+// StageStatus is one stage.
+type StageStatus struct {
+	Stage    string `json:"stage"`
+	State    string `json:"state"` // not started, running, succeeded, failed, interrupted, stale
+	Why      string `json:"why,omitempty"`
+	Operator string `json:"operator,omitempty"`
+	Finished string `json:"finished,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+}
+
+// RunResult is what `run` did: the result of each stage it went through.
+type RunResult struct {
+	Schema  string `json:"schema"`
+	Batch   string `json:"batch"`
+	Stages  []any  `json:"stages"`
+	Waiting string `json:"waiting,omitempty"`
+}
+
+// TraceResult leads from an external id to records and their cells.
+type TraceResult struct {
+	Schema  string        `json:"schema"`
+	Batch   string        `json:"batch"`
+	Entity  string        `json:"entity"`
+	Records []TraceRecord `json:"records"`
+}
+
+// TraceRecord is one record. Values of personal fields are masked.
+type TraceRecord struct {
+	ID         string            `json:"id"`
+	RecordID   string            `json:"record_id"`
+	System     string            `json:"system"`
+	Class      string            `json:"class,omitempty"`
+	Version    int64             `json:"version"`
+	Values     map[string]string `json:"values"`
+	Places     []TracePlace      `json:"places"`
+	State      string            `json:"state,omitempty"` // consent: effective state of subject, purpose and channel
+	StateCause string            `json:"state_cause,omitempty"`
+}
+
+// TracePlace is one place a record came from.
+type TracePlace struct {
+	Batch    string            `json:"batch"`
+	Snapshot string            `json:"snapshot"`
+	Source   string            `json:"source"`
+	File     string            `json:"file,omitempty"`
+	SHA256   string            `json:"sha256"`
+	Sheet    string            `json:"sheet,omitempty"`
+	Row      int64             `json:"row"`
+	Line     int64             `json:"line,omitempty"`
+	Cells    map[string]string `json:"cells,omitempty"` // field to A1 references
+	Mapping  string            `json:"mapping"`
+	Staged   string            `json:"staged"`
+}
+
+// VerifyResult is the fsck of a batch.
+type VerifyResult struct {
+	Schema string        `json:"schema"`
+	Batch  string        `json:"batch"`
+	Passed bool          `json:"passed"`
+	Checks []VerifyCheck `json:"checks"`
+}
+
+// VerifyCheck is one thing that was recomputed.
+type VerifyCheck struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+}

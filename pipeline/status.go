@@ -1,0 +1,125 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+)
+
+// Status says how far the batch is and what comes next. It changes nothing.
+func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
+	r := &StatusResult{Schema: StatusSchema, Batch: p.batch.Name}
+	for _, stage := range Stages {
+		st := StageStatus{Stage: stage, State: "not started"}
+		var rec *ledger.Record
+		err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+			rec, err = ledger.Latest(ctx, tx, p.id.Tenant, p.batch.Name, Initial, stage)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if rec != nil {
+			st.State, st.Operator, st.Digest = rec.State, rec.Operator, rec.Digest
+			if rec.Finished > 0 {
+				st.Finished = time.UnixMicro(rec.Finished).UTC().Format(time.RFC3339)
+			}
+		}
+		r.Stages = append(r.Stages, st)
+	}
+	if err := p.stale(ctx, r); err != nil {
+		return nil, err
+	}
+	for i, st := range r.Stages {
+		if st.State == "succeeded" {
+			continue
+		}
+		if i > 0 && st.Why != "" && st.State == "waiting" {
+			r.Next = st.Why
+			break
+		}
+		r.Next = fmt.Sprintf("sheetlift run --until %s", st.Stage)
+		break
+	}
+	if r.Next == "" {
+		r.Next = "stages 1 to 6 are done"
+	}
+	if err := p.openCases(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// stale marks succeeded stages whose inputs are no longer what they were.
+func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
+	mark := func(stage, why string) {
+		for i := range r.Stages {
+			if r.Stages[i].Stage == stage && r.Stages[i].State == "succeeded" {
+				r.Stages[i].State, r.Stages[i].Why = "stale", why
+			}
+		}
+	}
+	inv, _, err := last[InventoryResult](ctx, p, Inventory)
+	if err != nil {
+		return err
+	}
+	if inv != nil && inv.Config != p.batch.digest {
+		mark(Inventory, "batch.yaml changed")
+	}
+	mapped, _, err := last[MapResult](ctx, p, Map)
+	if err != nil {
+		return err
+	}
+	dry, _, err := last[DryRunResult](ctx, p, DryRun)
+	if err != nil {
+		return err
+	}
+	if mapped != nil {
+		maps, err := p.loadMappings()
+		why := "a mapping can't be read"
+		if err == nil {
+			why = p.mappingDrift(mapped, maps)
+		}
+		if why != "" {
+			mark(Map, why)
+			mark(DryRun, why)
+		}
+	}
+	if dry != nil {
+		switch {
+		case dry.Config != p.batch.digest:
+			mark(DryRun, "batch.yaml changed")
+		case mapped != nil && dry.Map != mapped.Digest:
+			mark(DryRun, "the mappings were compiled anew")
+		case !dry.Passed:
+			for i := range r.Stages {
+				if r.Stages[i].Stage == DryRun && r.Stages[i].State == "succeeded" {
+					r.Stages[i].State, r.Stages[i].Why = "did not pass", "see "+dry.FindingsFile
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// openCases counts the open cases in the register as of today.
+func (p *Pipeline) openCases(ctx context.Context, r *StatusResult) error {
+	today := time.Now().UTC().Format(time.DateOnly)
+	return p.db.View(ctx, func(tx *store.Tx) error {
+		return register.Each(ctx, tx, importers.ByName("case"), p.id.Tenant, register.Filter{Statuses: []string{"open"}}, func(st *register.Stored) error {
+			r.Cases.Open++
+			switch caseDue(&st.Record, today) {
+			case importers.Overdue:
+				r.Cases.Overdue++
+			case importers.DueSoon:
+				r.Cases.DueSoon++
+			}
+			return nil
+		})
+	})
+}

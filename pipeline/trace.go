@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/store"
+)
+
+// ErrNoSuchRecord says that the register holds no record under an external id.
+type ErrNoSuchRecord struct {
+	Entity string
+	Remedy string
+}
+
+// Error says so without the id, which may be personal.
+func (e *ErrNoSuchRecord) Error() string {
+	return fmt.Sprintf("the register holds no %s under that external id from this batch's systems", e.Entity)
+}
+
+// Trace leads from an external id to the records under it, the cells they came from and, for consent, the effective state with
+// its reason. Values of personal fields are masked.
+func (p *Pipeline) Trace(ctx context.Context, entity, externalID string) (*TraceResult, error) {
+	e := importers.ByName(entity)
+	if e == nil {
+		var names []string
+		for i := range importers.Entities {
+			names = append(names, importers.Entities[i].Name)
+		}
+		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no entity %q", entity), Remedy: "use one of " + strings.Join(names, ", ")}
+	}
+	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Entity: e.Name, Records: []TraceRecord{}}
+	cells := p.fieldColumns(ctx)
+	err := p.db.View(ctx, func(tx *store.Tx) error {
+		for _, system := range p.systems() {
+			id := p.id.Record(system, e.Name, externalID).String()
+			var found []*register.Stored
+			if err := register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(st *register.Stored) error {
+				found = append(found, st)
+				return nil
+			}); err != nil {
+				return err
+			}
+			for _, st := range found {
+				t, err := p.traceRecord(ctx, tx, e, st, cells)
+				if err != nil {
+					return err
+				}
+				r.Records = append(r.Records, *t)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Records) == 0 {
+		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}
+	}
+	return r, nil
+}
+
+func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[string]map[string][]int) (*TraceRecord, error) {
+	t := &TraceRecord{ID: st.ID, RecordID: st.RecordID, System: st.System, Class: st.Class, Version: st.Version, Values: map[string]string{}}
+	for i := range e.Fields {
+		f, v := &e.Fields[i], &st.Values[i]
+		if !v.Set {
+			continue
+		}
+		t.Values[f.Name] = Shown(f, v)
+	}
+	for k, v := range st.Derived {
+		t.Values[k] = v
+	}
+	err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, st.ID, func(pr register.Provenance) error {
+		place := TracePlace{Batch: pr.Batch, Snapshot: pr.Snapshot, Source: pr.Source, SHA256: pr.FileDigest, Sheet: pr.Sheet,
+			Row: pr.Row, Line: pr.Line, Mapping: pr.MappingDigest, Staged: pr.StagedDigest}
+		if pr.Batch == p.batch.Name {
+			for _, s := range p.batch.Sources {
+				if s.Name == pr.Source {
+					place.File = s.File
+				}
+			}
+			for field, cols := range cells[pr.Source+"\x00"+e.Name] {
+				var refs []string
+				for _, c := range cols {
+					refs = append(refs, source.Ref(c, int(pr.Row)))
+				}
+				if place.Cells == nil {
+					place.Cells = map[string]string{}
+				}
+				place.Cells[field] = strings.Join(refs, " ")
+			}
+		}
+		t.Places = append(t.Places, place)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if e.Event {
+		s, err := p.state(ctx, tx, st)
+		if err != nil {
+			return nil, err
+		}
+		t.State, t.StateCause = s.Status, s.Because
+	}
+	return t, nil
+}
+
+// Shown is a value as a report may show it: personal fields masked to their length, others as they are.
+func Shown(f *importers.Field, v *importers.Value) string {
+	var s string
+	switch f.Type {
+	case importers.DateTime:
+		at := time.UnixMicro(v.Int).UTC()
+		loc := importers.Location(v.Zone)
+		if loc != nil {
+			at = at.In(loc)
+		}
+		switch {
+		case v.Precision == "day":
+			s = at.Format(time.DateOnly)
+		case loc == nil:
+			s = at.Format("2006-01-02T15:04:05.999999") + " (no zone)"
+		default:
+			s = at.Format("2006-01-02T15:04:05.999999Z07:00")
+		}
+		return s + fmt.Sprintf(" (%s)", v.Precision)
+	case importers.Bool:
+		return fmt.Sprint(v.Int == 1)
+	case importers.Integer:
+		return fmt.Sprint(v.Int)
+	}
+	if f.Data != importers.None {
+		return fmt.Sprintf("(%s, %d characters)", strings.ReplaceAll(string(f.Data), "_", " "), utf8.RuneCountInString(v.Text))
+	}
+	return v.Text
+}
+
+// state works out the effective state of a consent's subject, purpose and channel from all that the register holds.
+func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored) (importers.Effective, error) {
+	keys := importers.SubjectKeys(&st.Record, st.System)
+	f := newFacts()
+	var events []importers.Event
+	for _, name := range []string{"suppression", "case", "consent"} {
+		e := importers.ByName(name)
+		obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, opposingFilter[name])
+		if err != nil {
+			return importers.Effective{}, err
+		}
+		filter := register.Filter{Cond: opposingFilter[name]}
+		if name == "consent" {
+			filter.Cond = ""
+		}
+		err = register.Each(ctx, tx, e, p.id.Tenant, filter, func(o *register.Stored) error {
+			f.know(&o.Record, o.ID, o.System, obtained[o.ID])
+			if name == "consent" && o.Get("status").Text == importers.StatusGiven &&
+				slices.ContainsFunc(importers.SubjectKeys(&o.Record, o.System), func(k importers.Key) bool { return slices.Contains(keys, k) }) {
+				events = append(events, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained[o.ID]))
+			}
+			return nil
+		})
+		if err != nil {
+			return importers.Effective{}, err
+		}
+	}
+	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
+	against, supps := f.against(scope, keys)
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return importers.Effective{}, err
+	}
+	return importers.StateFor(scope, append(events, against...), supps, now), nil
+}
+
+// fieldColumns gives, by source and entity, the columns behind each field, from the frozen sheets' headers. What can't be read
+// any more is left out: a trace shows what there is.
+func (p *Pipeline) fieldColumns(ctx context.Context) map[string]map[string][]int {
+	out := map[string]map[string][]int{}
+	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
+	if err != nil || rec == nil {
+		return out
+	}
+	for i := range p.batch.Sources {
+		s := &p.batch.Sources[i]
+		data, err := os.ReadFile(p.batch.abs(s.Mapping))
+		if err != nil {
+			continue
+		}
+		m, err := mappings.Parse(s.Mapping, data)
+		if err != nil {
+			continue
+		}
+		header, err := p.readHeader(ctx, fr, s, m)
+		if err != nil {
+			continue
+		}
+		for _, fields := range m.FieldColumns(header) {
+			out[s.Name+"\x00"+fields.Entity] = fields.Columns
+		}
+	}
+	return out
+}
+
+// readHeader reads the header of a frozen sheet.
+func (p *Pipeline) readHeader(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping) ([]string, error) {
+	sh, err := p.openSheet(ctx, fr, s, m, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer sh.close()
+	rd, err := sh.book.Read(ctx, sh.index)
+	if err != nil {
+		return nil, err
+	}
+	defer rd.Close()
+	b, err := rd.Next()
+	if err != nil {
+		return nil, err
+	}
+	if _, i := m.FindHeader(b); i >= 0 {
+		return headerCells(b, i), nil
+	}
+	return nil, nil
+}

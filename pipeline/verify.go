@@ -1,0 +1,158 @@
+package pipeline
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"sheetlift/importers/register"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+)
+
+// Verify recomputes what can be recomputed of a batch: the bag and its signature, the ledger's chains, the digests of the recorded
+// results, staged files and findings files against what the results say, and the register's provenance against the import.
+func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
+	r := &VerifyResult{Schema: VerifySchema, Batch: p.batch.Name, Passed: true, Checks: []VerifyCheck{}}
+	check := func(what string, err error, detail string) {
+		c := VerifyCheck{What: what, OK: err == nil, Detail: detail}
+		if err != nil {
+			c.Detail = err.Error()
+			r.Passed = false
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	var ops []*ledger.Record
+	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		err := p.db.View(ctx, func(tx *store.Tx) error { return ledger.VerifyChain(ctx, tx, op.ID) })
+		if err != nil && !errors.Is(err, ledger.ErrTampered) {
+			return nil, err
+		}
+		check(fmt.Sprintf("checkpoint chain of %s %s", op.Stage, short(op.Key)), err, "")
+	}
+	inv, _, err := last[InventoryResult](ctx, p, Inventory)
+	if err != nil {
+		return nil, err
+	}
+	verifyResult(p, check, Inventory, inv)
+	fr, _, err := last[FreezeResult](ctx, p, Freeze)
+	if err != nil {
+		return nil, err
+	}
+	verifyResult(p, check, Freeze, fr)
+	if fr != nil {
+		err := p.verifyBag(fr)
+		check("frozen bag: bytes, completeness, signature", err, fmt.Sprintf("%d files, manifest %s", len(fr.Files), short(fr.Manifest)))
+	}
+	mapped, _, err := last[MapResult](ctx, p, Map)
+	if err != nil {
+		return nil, err
+	}
+	verifyResult(p, check, Map, mapped)
+	dry, _, err := last[DryRunResult](ctx, p, DryRun)
+	if err != nil {
+		return nil, err
+	}
+	verifyResult(p, check, DryRun, dry)
+	if dry != nil {
+		for _, f := range dry.Staged {
+			check("staged file "+stagedName(f.Source, f.Entity), checkStaged(f), fmt.Sprintf("%d records", f.Rows))
+		}
+	}
+	imp, _, err := last[ImportResult](ctx, p, Import)
+	if err != nil {
+		return nil, err
+	}
+	verifyResult(p, check, Import, imp)
+	if imp != nil {
+		want, got := 0, 0
+		for _, f := range imp.Staged {
+			want += f.Rows
+		}
+		err := p.db.View(ctx, func(tx *store.Tx) error {
+			return register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(register.Provenance) error { got++; return nil })
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = nil
+		if got != want {
+			err = fmt.Errorf("the register has provenance for %d records, %d were imported", got, want)
+		}
+		check("provenance of the imported records", err, fmt.Sprintf("%d records", got))
+	}
+	rec, _, err := last[ReconcileResult](ctx, p, Reconcile)
+	if err != nil {
+		return nil, err
+	}
+	verifyResult(p, check, Reconcile, rec)
+	var list []Copy
+	if err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		list, err = copies(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	missing := 0
+	for _, c := range list {
+		if _, err := os.Stat(c.Place); err != nil {
+			missing++
+		}
+	}
+	check("known copies with personal data", nil, fmt.Sprintf("%d recorded, %d no longer there", len(list), missing))
+	return r, nil
+}
+
+func checkStaged(f StagedFile) error {
+	rd, err := openStaged(f)
+	if err != nil {
+		return err
+	}
+	return rd.Close()
+}
+
+// verifyResult works a recorded result's digest out again and counts its findings file.
+func verifyResult[R any](p *Pipeline, check func(string, error, string), stage string, r *R) {
+	if r == nil {
+		return
+	}
+	o := Common(r)
+	want := o.Digest
+	err := p.seal(r)
+	if err == nil && o.Digest != want {
+		err = fmt.Errorf("recorded digest %s, recomputed %s", short(want), short(o.Digest))
+	}
+	check("result of "+stage, err, short(want))
+	if o.FindingsFile == "" {
+		return
+	}
+	n, err := countLines(o.FindingsFile)
+	if sum := o.Findings.Error + o.Findings.Warning + o.Findings.Info; err == nil && n != sum {
+		err = fmt.Errorf("it has %d lines, the result counts %d findings", n, sum)
+	}
+	check("findings of "+stage, err, fmt.Sprintf("%d lines", n))
+}
+
+func countLines(path string) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %s", path, pathless(err))
+	}
+	defer f.Close()
+	n := 0
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		n++
+	}
+	return n, s.Err()
+}
