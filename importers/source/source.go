@@ -1,6 +1,6 @@
 // Package source turns a file into rows that know where they came from.
 //
-// Open looks at the bytes, never at the name, and says in plain words what the file is. A Book has sheets (a text file is a
+// Package open looks at the bytes, never at the name, and says in plain words what the file is. A Book has sheets (a text file is a
 // book of one sheet); reading a sheet gives Blocks: columnar, some thousands of rows, cells as spans of shared memory, so
 // that no cell costs an allocation.
 //
@@ -77,13 +77,14 @@ type Cell struct {
 }
 
 // Block is some rows of one sheet, column by column. It is valid until the next call of Reader.Next.
-// Rows that hold nothing at all are left out (their numbers are skipped), but text records are kept when they hold a
-// delimiter or quotes.
+// Rows that hold neither a value nor a formula are left out (their numbers are skipped), but text records are kept when
+// they hold a delimiter or quotes.
 type Block struct {
 	RowNum  []int    // row number as the user sees it, from 1; for text files the record number, blank lines counted
 	Line    []int    // physical line of the record's start, text files only, else nil
 	Width   []int    // fields in the record, text files; highest used column, workbooks
 	Cols    [][]Cell // [column][row in block]; every column has len(RowNum) cells
+	Used    []int    // columns that have a cell in this block, ascending; the others are empty
 	Records []Span   // the bytes of each record in the file, text files only, else nil
 	Data    []byte   // what cells without Shared point into
 	Strings []byte   // what cells with Shared point into
@@ -127,7 +128,15 @@ func (b *Block) Record(i int) []byte {
 func (b *Block) RowDigest(i int) [32]byte {
 	var buf [1024]byte
 	p := buf[:0]
-	for col := range b.Cols {
+	used := b.Used
+	for k := range b.Cols {
+		col := k
+		if used != nil {
+			if k == len(used) {
+				break
+			}
+			col = used[k]
+		}
 		c := b.Cols[col][i]
 		if c.Kind == Empty {
 			continue
@@ -155,7 +164,19 @@ const (
 type SheetInfo struct {
 	Name       string
 	Visibility Visibility
+	Kind       SheetKind
 }
+
+// SheetKind is what a sheet is. Only worksheets (and macro sheets) have cells; reading a chart sheet gives none.
+type SheetKind string
+
+// The kinds of sheets. A text file is a Worksheet.
+const (
+	Worksheet   SheetKind = "worksheet"
+	ChartSheet  SheetKind = "chartsheet"
+	DialogSheet SheetKind = "dialogsheet"
+	MacroSheet  SheetKind = "macrosheet"
+)
 
 // Info describes a file.
 type Info struct {
@@ -222,6 +243,7 @@ var (
 	ErrLimit       = errors.New("over a limit")
 	ErrUnsupported = errors.New("unsupported format")
 	ErrCharset     = errors.New("undecodable text")
+	ErrUnreadable  = errors.New("unreadable file") // it isn't there, or the system refuses to read it
 )
 
 // Error is a fault of a file. Message says what happened, Remedy what to do next; neither holds a cell's value.

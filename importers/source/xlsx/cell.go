@@ -1,0 +1,516 @@
+package xlsx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strconv"
+
+	"sheetlift/importers/source"
+)
+
+// cell is one c element, as spans of the window.
+type cell struct {
+	ref, style, kind []byte // attributes r, s, t
+	value            []byte // decoded content of v
+	inline           []byte // decoded text of is
+	hasValue         bool
+	hasInline        bool
+	formula          bool
+}
+
+// eight packs eight bytes as binary.LittleEndian.Uint64 reads them, so that a tag is one comparison.
+func eight(s string) uint64 { return binary.LittleEndian.Uint64([]byte(s)) }
+
+var endValue = eight("</v></c>")
+
+// fastCell takes one cell in the shape that spreadsheet programs write nearly all of them: attributes r, s and t in double
+// quotes; content one v without references, an inline string of one t, or nothing. It reports false, with nothing consumed, for any other shape, a
+// cut one, or a fault: slowCell reads those.
+func (r *sheetReader) fastCell() bool {
+	b, p := r.w.buf, r.w.pos
+	if len(b)-p < 4 || b[p] != '<' || b[p+1] != 'c' || b[p+2] != ' ' && b[p+2] != '>' {
+		return false
+	}
+	col := r.col
+	style := 0
+	kind := byte('n')
+	for p += 2; ; {
+		if p+4 >= len(b) {
+			return false
+		}
+		c := b[p]
+		if c == ' ' {
+			p++
+			continue
+		}
+		if c == '>' {
+			p++
+			break
+		}
+		if c == '/' {
+			// A cell without content has a style only.
+			if b[p+1] != '>' || col >= r.w.a.lim.Columns {
+				return false
+			}
+			r.w.pos, r.col = p+2, col+1
+			return true
+		}
+		if b[p+1] != '=' || b[p+2] != '"' {
+			return false
+		}
+		p += 3
+		switch c {
+		case 'r':
+			col = 0
+			from := p
+			for ; p < len(b) && b[p]|0x20 >= 'a' && b[p]|0x20 <= 'z'; p++ {
+				col = col*26 + int(b[p]|0x20-'a') + 1
+			}
+			if n := p - from; n < 1 || n > 3 {
+				return false
+			}
+			col--
+			n := len(r.rowText)
+			if p+n >= len(b) || b[p+n] != '"' || !bytes.Equal(b[p:p+n], r.rowText) {
+				return false
+			}
+			p += n + 1
+		case 's':
+			style = 0
+			from := p
+			for ; p < len(b) && b[p]-'0' <= 9; p++ {
+				style = style*10 + int(b[p]-'0')
+			}
+			if p >= len(b) || b[p] != '"' || p-from > 9 {
+				return false
+			}
+			p++
+		case 't':
+			if p+10 >= len(b) {
+				return false
+			}
+			switch {
+			case b[p+1] == '"' && (b[p] == 's' || b[p] == 'n'):
+				kind = b[p]
+				p += 2
+			case string(b[p:p+10]) == `inlineStr"`:
+				kind = 'i'
+				p += 10
+			default:
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if col >= r.w.a.lim.Columns || len(r.b.Data) > maxRowData {
+		return false
+	}
+	class := source.General
+	if style != 0 && style < len(r.book.styles) {
+		f := &r.book.styles[style]
+		if f.pad > 1 {
+			return false
+		}
+		class = f.class
+	}
+	if style == 0 && len(r.book.styles) > 0 {
+		class = r.book.styles[0].class
+	}
+	if kind == 'i' {
+		return r.fastInline(p, col, class)
+	}
+	if p+3 > len(b) || b[p] != '<' || b[p+1] != 'v' || b[p+2] != '>' {
+		return false
+	}
+	p += 3
+	from := p
+	if kind == 's' {
+		i := 0
+		for ; p < len(b) && b[p]-'0' <= 9; p++ {
+			i = i*10 + int(b[p]-'0')
+		}
+		if p == from || p-from > 9 || i >= len(r.book.strings.ends) || p+8 > len(b) || binary.LittleEndian.Uint64(b[p:]) != endValue {
+			return false
+		}
+		off, length := r.book.strings.span(i)
+		if length > 0 {
+			if !r.b.Put(col, source.Cell{Off: off, Len: length, Kind: source.Text, Class: class, Flags: source.Shared}) {
+				return false
+			}
+			r.cells++
+		}
+		r.w.pos, r.col = p+8, col+1
+		return true
+	}
+	for ; p < len(b) && numeral[b[p]]; p++ {
+	}
+	if p == from || p+8 > len(b) || binary.LittleEndian.Uint64(b[p:]) != endValue || !isNumber(b[from:p]) {
+		return false
+	}
+	off := len(r.b.Data)
+	if !r.b.Put(col, source.Cell{Off: uint32(off), Len: uint32(p - from), Kind: source.Number, Class: class}) {
+		return false
+	}
+	r.b.Data = append(r.b.Data, b[from:p]...)
+	r.cells++
+	r.w.pos, r.col = p+8, col+1
+	return true
+}
+
+// maxRowData bounds the text of one block, whose offsets are 32 bits wide; a block ends much earlier at a row's end.
+const maxRowData = 1 << 30
+
+var (
+	openInline     = []byte("<is><t>")
+	openInlineKeep = []byte(`<is><t xml:space="preserve">`)
+	endInline      = []byte("</t></is></c>")
+)
+
+// fastInline takes <is><t>TEXT</t></is></c> at p.
+func (r *sheetReader) fastInline(p, col int, class source.Class) bool {
+	b := r.w.buf
+	switch {
+	case bytes.HasPrefix(b[p:], openInline):
+		p += len(openInline)
+	case bytes.HasPrefix(b[p:], openInlineKeep):
+		p += len(openInlineKeep)
+	default:
+		return false
+	}
+	n := bytes.IndexByte(b[p:], '<')
+	if n < 0 || n > r.w.a.lim.CellBytes || !bytes.HasPrefix(b[p+n:], endInline) {
+		return false
+	}
+	off := len(r.b.Data)
+	data, err := appendText(r.b.Data, b[p:p+n])
+	if err != nil {
+		return false
+	}
+	if len(data) > off {
+		if !r.b.Put(col, source.Cell{Off: uint32(off), Len: uint32(len(data) - off), Kind: source.Text, Class: class}) {
+			return false
+		}
+		r.b.Data = data
+		r.cells++
+	}
+	r.w.pos, r.col = p+n+len(endInline), col+1
+	return true
+}
+
+// numeral marks the bytes that a number is written with.
+var numeral = func() (t [256]bool) {
+	for _, c := range []byte("0123456789+-.eE") {
+		t[c] = true
+	}
+	return t
+}()
+
+// isNumber accepts a decimal number as xsd:double writes it, without INF and NaN.
+func isNumber(b []byte) bool {
+	i := 0
+	if i < len(b) && (b[i] == '-' || b[i] == '+') {
+		i++
+	}
+	digits := 0
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		digits++
+	}
+	if i < len(b) && b[i] == '.' {
+		for i++; i < len(b) && b[i]-'0' <= 9; i++ {
+			digits++
+		}
+	}
+	if digits == 0 {
+		return false
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '-' || b[i] == '+') {
+			i++
+		}
+		from := i
+		for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		}
+		if i == from {
+			return false
+		}
+	}
+	return i == len(b)
+}
+
+// slowCell takes a cell of any shape; t is its start tag, which is still to be consumed.
+func (r *sheetReader) slowCell(t token) error {
+	w := r.w
+	for {
+		c, end, err := r.parseCell(t)
+		if err == nil {
+			w.pos = end
+			return r.putCell(&c)
+		}
+		if !errors.Is(err, errMore) {
+			return r.cellFault(&c, err)
+		}
+		if err := w.more(); err != nil {
+			return w.bad(err)
+		}
+		if t, err = scanToken(w.buf, w.pos, w.eof); err != nil {
+			return w.bad(err)
+		}
+	}
+}
+
+// parseCell reads a whole c element.
+func (r *sheetReader) parseCell(t token) (c cell, end int, err error) {
+	for a := t.attrs; ; {
+		name, value, rest, ok := nextAttr(a)
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case "r":
+			c.ref = bytes.TrimSpace(value)
+		case "s":
+			c.style = bytes.TrimSpace(value)
+		case "t":
+			c.kind = bytes.TrimSpace(value)
+		}
+		a = rest
+	}
+	if t.empty {
+		return c, t.end, nil
+	}
+	b, p, eof := r.w.buf, t.end, r.w.eof
+	depth, inValue, foreign := 1, false, 0
+	for {
+		t, err := scanToken(b, p, eof)
+		if err != nil {
+			return c, p, err
+		}
+		p = t.end
+		switch t.kind {
+		case tokStart:
+			if depth == 1 && foreign == 0 {
+				switch {
+				case t.is("f"):
+					c.formula = true
+				case t.is("v"):
+					c.hasValue, inValue = true, !t.empty
+				case t.is("is") && !t.empty:
+					c.hasInline = true
+					if c.inline, p, err = appendItem(c.inline, b, p, eof, r.w.a.lim.XMLDepth); err != nil {
+						return c, p, err
+					}
+					continue
+				}
+			}
+			if !t.empty {
+				if depth++; depth > r.w.a.lim.XMLDepth {
+					return c, p, errDepth
+				}
+			}
+		case tokEnd:
+			if depth == 2 {
+				inValue = false
+			}
+			if depth--; depth == 0 {
+				if !t.is("c") {
+					return c, p, errBadXML
+				}
+				return c, p, nil
+			}
+		case tokText, tokCDATA:
+			if inValue && depth == 2 {
+				if c.value, err = appendToken(c.value, t); err != nil {
+					return c, p, err
+				}
+			}
+		case tokEOF:
+			return c, p, errBadXML
+		}
+	}
+}
+
+func (r *sheetReader) cellFault(c *cell, err error) error {
+	switch {
+	case errors.Is(err, errText):
+		return r.fault(source.ErrMalformed, c, "has undecodable characters", remedyResave)
+	case errors.Is(err, errDepth):
+		return r.w.tooDeep()
+	}
+	return r.w.bad(err)
+}
+
+// fault names a cell.
+func (r *sheetReader) fault(kind error, c *cell, what, remedy string) error {
+	name := "a cell"
+	if col, row, ok := parseRef(c.ref); ok {
+		name = "cell " + source.Ref(col, max(row, r.row))
+	}
+	return r.w.a.fault(kind, r.w.part, name+" "+what, remedy)
+}
+
+// parseRef reads an A1 reference of either case: column from 0, row from 1.
+func parseRef(ref []byte) (col, row int, ok bool) {
+	i := 0
+	for ; i < len(ref) && ref[i]|0x20 >= 'a' && ref[i]|0x20 <= 'z'; i++ {
+		if i == 3 {
+			return 0, 0, false
+		}
+		col = col*26 + int(ref[i]|0x20-'a') + 1
+	}
+	digits := ref[i:]
+	if i == 0 || len(digits) == 0 || len(digits) > 9 {
+		return 0, 0, false
+	}
+	for _, c := range digits {
+		if c-'0' > 9 {
+			return 0, 0, false
+		}
+		row = row*10 + int(c-'0')
+	}
+	return col - 1, row, row > 0
+}
+
+// place works out the column of a cell, and the row's number where only cells tell it.
+func (r *sheetReader) place(c *cell) (int, error) {
+	col := r.col
+	if len(c.ref) > 0 {
+		var row int
+		var ok bool
+		if col, row, ok = parseRef(c.ref); !ok {
+			return 0, r.fault(source.ErrMalformed, c, "has a reference that is none", remedyResave)
+		}
+		if row != r.row {
+			if r.rowSaid || r.b.Filled() {
+				return 0, r.fault(source.ErrMalformed, c, "stands in row "+strconv.Itoa(r.row), remedyResave)
+			}
+			if err := r.setRow(row); err != nil {
+				return 0, err
+			}
+		}
+		r.rowSaid = true
+	}
+	if col >= r.w.a.lim.Columns {
+		return 0, r.fault(source.ErrLimit, c, "lies beyond the last column that a sheet can have", remedyResave)
+	}
+	r.col = col + 1
+	return col, nil
+}
+
+// putCell interprets a cell by its type (ST_CellType, ECMA-376 part 1, 18.18.11).
+func (r *sheetReader) putCell(c *cell) error {
+	col, err := r.place(c)
+	if err != nil {
+		return err
+	}
+	var style format
+	if n, err := strconv.Atoi(string(c.style)); (err == nil || len(c.style) == 0) && n >= 0 && n < len(r.book.styles) {
+		style = r.book.styles[n]
+	}
+	out := source.Cell{Class: style.class, Off: uint32(len(r.b.Data))}
+	if c.formula {
+		out.Flags |= source.Formula
+		r.facts.Formulas++
+	}
+	value := c.value
+	if c.hasInline && (!c.hasValue || string(c.kind) == "inlineStr") {
+		value = c.inline
+	}
+	switch string(c.kind) {
+	case "s":
+		if c.hasInline && !c.hasValue {
+			out.Kind = source.Text
+			break
+		}
+		if value = bytes.TrimSpace(value); len(value) == 0 {
+			break
+		}
+		i, err := strconv.Atoi(string(value))
+		if err != nil || i < 0 || i >= len(r.book.strings.ends) {
+			return r.fault(source.ErrMalformed, c, "points to a shared string that the workbook doesn't have", remedyResave)
+		}
+		out.Off, out.Len = r.book.strings.span(i)
+		out.Kind, out.Flags = source.Text, out.Flags|source.Shared
+	case "str", "inlineStr":
+		out.Kind = source.Text
+	case "d":
+		out.Kind, out.Flags, out.Class = source.Text, out.Flags|source.ISODate, source.DateTime
+	case "e":
+		out.Kind, value = source.ErrorValue, bytes.TrimSpace(value)
+	case "b":
+		value = bytes.TrimSpace(value)
+		switch string(value) {
+		case "1", "true", "TRUE":
+			out.Kind, value = source.Bool, []byte("TRUE")
+		case "0", "false", "FALSE":
+			out.Kind, value = source.Bool, []byte("FALSE")
+		case "":
+		default:
+			return r.fault(source.ErrMalformed, c, "is a boolean that is neither true nor false", remedyResave)
+		}
+	default:
+		if c.hasInline && !c.hasValue {
+			out.Kind = source.Text
+			break
+		}
+		if value = bytes.TrimSpace(value); isNumber(value) {
+			out.Kind = source.Number
+			if style.pad > 1 && integerDigits(value) < int(style.pad) {
+				out.Flags |= source.ZeroPadded
+			}
+		} else {
+			// Not what the type says, but what the file holds.
+			out.Kind, value = source.Text, c.value
+		}
+	}
+	return r.finish(c, col, out, value)
+}
+
+// finish puts the cell into the block, unless it is empty.
+func (r *sheetReader) finish(c *cell, col int, out source.Cell, value []byte) error {
+	if out.Flags&source.Shared == 0 {
+		out.Len = uint32(len(value))
+	}
+	if len(value) > r.w.a.lim.CellBytes {
+		return r.fault(source.ErrLimit, c, "is longer than "+strconv.Itoa(r.w.a.lim.CellBytes)+" bytes", remedyLimit+" (cell_bytes)")
+	}
+	if len(r.b.Data)+len(value) > maxRowData {
+		return r.w.a.fault(source.ErrLimit, r.w.part, "the row holds more than a gigabyte", remedyResave)
+	}
+	if out.Len == 0 {
+		if !c.formula || c.hasValue && string(c.kind) == "str" {
+			return nil
+		}
+		r.facts.FormulasNoCache++
+		out = source.Cell{Class: out.Class, Flags: source.Formula | source.NoCache}
+	} else {
+		r.cells++
+		if out.Kind == source.ErrorValue {
+			r.facts.ErrorCells++
+		}
+		if out.Flags&source.Shared == 0 {
+			r.b.Data = append(r.b.Data, value...)
+		}
+	}
+	if !r.b.Put(col, out) {
+		return r.fault(source.ErrMalformed, c, "is there twice", remedyResave)
+	}
+	return nil
+}
+
+// integerDigits counts the digits before the decimal point; a number with an exponent has them all.
+func integerDigits(b []byte) int {
+	n := 0
+	for _, c := range b {
+		switch {
+		case c-'0' <= 9:
+			n++
+		case c == '.':
+			return n
+		case c|0x20 == 'e':
+			return 255
+		}
+	}
+	return n
+}

@@ -1,0 +1,190 @@
+package xlsx
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"sheetlift/importers/source"
+)
+
+// sheetPart is one sheet of the workbook.
+type sheetPart struct {
+	info source.SheetInfo
+	part int
+}
+
+// workbook is what workbook.xml and its relationships say.
+type workbook struct {
+	sheets   []sheetPart
+	date1904 bool
+	styles   int // entry, -1 when there is none
+	strings  int
+}
+
+func (a *archive) readWorkbook(ctx context.Context, part int) (*workbook, error) {
+	name := a.entries[part].name
+	rels, err := a.relations(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	b := &workbook{styles: -1, strings: -1}
+	byID := map[string]relation{}
+	for _, r := range rels {
+		byID[r.id] = r
+		switch {
+		case r.kind == "styles" && r.part >= 0:
+			b.styles = r.part
+		case r.kind == "sharedStrings" && r.part >= 0:
+			b.strings = r.part
+		}
+	}
+	listed := false
+	err = a.walk(ctx, part, func(_ *walker, t token) error {
+		switch {
+		case t.is("workbookPr"):
+			v, _ := t.plainAttr("date1904")
+			b.date1904 = xmlTrue(v)
+		case t.is("sheets"):
+			listed = true
+		case t.is("sheet") && listed:
+			return a.addSheet(b, name, t, byID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(b.sheets) == 0 {
+		return nil, a.fault(source.ErrMalformed, name, "the workbook lists no sheets", remedyResave)
+	}
+	return b, nil
+}
+
+func (a *archive) addSheet(b *workbook, part string, t token, byID map[string]relation) error {
+	s := sheetPart{part: -1}
+	title, _ := t.plainAttr("name")
+	s.info.Name = string(unescape([]byte(title)))
+	state, _ := t.plainAttr("state")
+	switch {
+	case strings.EqualFold(state, "hidden"):
+		s.info.Visibility = source.Hidden
+	case strings.EqualFold(state, "veryHidden"):
+		s.info.Visibility = source.VeryHidden
+	default:
+		s.info.Visibility = source.Visible
+	}
+	id, _ := t.attr("id")
+	rel, ok := byID[id]
+	if !ok || id == "" || rel.part < 0 {
+		f := a.fault(source.ErrMalformed, part, "no part of the package belongs to this sheet", remedyResave)
+		f.Sheet = s.info.Name
+		if ok && rel.part < 0 {
+			f.Message = "the part " + strconv.Quote(rel.name) + " that belongs to this sheet is missing from the package"
+		}
+		return f
+	}
+	s.part = rel.part
+	switch strings.ToLower(rel.kind) {
+	case "chartsheet":
+		s.info.Kind = source.ChartSheet
+	case "dialogsheet":
+		s.info.Kind = source.DialogSheet
+	case "xlmacrosheet", "xlintlmacrosheet":
+		s.info.Kind = source.MacroSheet
+	default:
+		s.info.Kind = source.Worksheet
+	}
+	b.sheets = append(b.sheets, s)
+	return nil
+}
+
+// readStyles gives the format of each cell style, in the order that the s attribute of cells counts.
+func (a *archive) readStyles(ctx context.Context, part int) ([]format, error) {
+	codes := map[int]format{}
+	var ids []int
+	err := a.walk(ctx, part, func(w *walker, t token) error {
+		switch {
+		case t.is("numFmts"):
+			return w.children(t, "numFmt", func(t token) {
+				id, err := strconv.Atoi(attrOr(t, "numFmtId"))
+				code, ok := t.plainAttr("formatCode")
+				if err == nil && ok {
+					codes[id] = parseFormat(code)
+				}
+			})
+		case t.is("cellXfs"):
+			return w.children(t, "xf", func(t token) {
+				id, err := strconv.Atoi(attrOr(t, "numFmtId"))
+				if err != nil {
+					id = 0
+				}
+				ids = append(ids, id)
+			})
+		case len(w.ends) == 2 || len(w.ends) == 1 && t.empty:
+			return w.skip(t)
+		}
+		return nil
+	})
+	styles := make([]format, len(ids))
+	for i, id := range ids {
+		f, ok := codes[id]
+		if !ok {
+			f = builtin(id)
+		}
+		styles[i] = f
+	}
+	return styles, err
+}
+
+func attrOr(t token, name string) string {
+	v, _ := t.plainAttr(name)
+	return strings.TrimSpace(v)
+}
+
+// children calls f for the direct children of this name.
+func (w *walker) children(t token, name string, f func(t token)) error {
+	if t.empty {
+		return nil
+	}
+	for depth := len(w.ends); len(w.ends) >= depth; {
+		t, err := w.next()
+		if err != nil {
+			return err
+		}
+		level := len(w.ends)
+		if t.empty {
+			level++
+		}
+		if t.kind == tokStart && level == depth+1 && t.is(name) {
+			f(t)
+		}
+	}
+	return nil
+}
+
+// application reads docProps/app.xml: the program that saved the workbook.
+func (a *archive) application(ctx context.Context) string {
+	rels, err := a.relations(ctx, "")
+	if err != nil {
+		return ""
+	}
+	for _, r := range rels {
+		if r.kind != "extended-properties" || r.part < 0 {
+			continue
+		}
+		name := ""
+		_ = a.walk(ctx, r.part, func(w *walker, t token) error {
+			if !t.is("Application") || t.empty {
+				return nil
+			}
+			t, err := w.next()
+			if err == nil && t.kind == tokText {
+				name = string(appendAttr(nil, t.text))
+			}
+			return err
+		})
+		return strings.TrimSpace(name)
+	}
+	return ""
+}
