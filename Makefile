@@ -1,0 +1,67 @@
+# Everything here runs on a machine with Go, git, make and a shell with Debian packages; what else is needed is found or
+# installed, saying so. `make help` lists the targets.
+
+GO          ?= go
+STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI     = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# Where goroutines, processes and locks meet.
+RACE      = ./pipeline/... ./importers/register/... ./importers/source/... ./importers
+FUZZTIME ?= 30s
+# What each run of tests came to; .ci/run prints it last.
+SUMMARY  := bin/test-summary
+
+.PHONY: help build demo test test-long race fuzz lint bench ci clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/sheetlift
+	$(GO) build -trimpath -o bin/sheetlift ./cmd/sheetlift
+
+demo: build ## run the sample batch from workbooks to the register, and show what came of it
+	@scripts/demo.sh
+
+# SHEETLIFT_REQUIRE_POSTGRES makes a test that can't reach a server fail instead of skip.
+test: bin/testrun bin/pgtest ## run every test at small size, on SQLite and on a PostgreSQL of its own
+	@scripts/need.sh postgresql openssh-client
+	SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name test -summary $(SUMMARY) -- -timeout 8m ./...
+
+test-long: bin/testrun bin/pgtest ## run the tests at the sizes that issues ask for (an hour or more)
+	@scripts/need.sh postgresql openssh-client
+	SHEETLIFT_LONG=1 SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name test-long -summary $(SUMMARY) -- -timeout 180m -p 1 ./...
+
+race: bin/testrun bin/pgtest ## run the tests of the packages where it counts under the race detector
+	@scripts/need.sh gcc postgresql openssh-client
+	CGO_ENABLED=1 SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name race -summary $(SUMMARY) -- -race -timeout 10m $(RACE)
+
+fuzz: ## fuzz each target for FUZZTIME (30s)
+	@scripts/fuzz.sh $(FUZZTIME)
+
+lint: ## gofmt, go vet, staticcheck, golangci-lint
+	@scripts/tool.sh $(STATICCHECK) $(GOLANGCI)
+	@echo gofmt; unformatted=$$(git ls-files -z -- '*.go' | xargs -0 gofmt -l); \
+	  if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	bin/tools/staticcheck ./...
+	bin/tools/golangci-lint run ./...
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+ci: ## what .ci/run calls: lint, test, race, demo
+	@rm -f $(SUMMARY)
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory demo
+	@$(MAKE) --no-print-directory race
+	@$(MAKE) --no-print-directory test
+
+clean: ## remove what was built and what the demo made; the register beside a batch.yaml stays
+	rm -rf bin .sheetlift/demo
+
+.PHONY: bin/testrun bin/pgtest
+bin/testrun:
+	@$(GO) build -o $@ ./tools/testrun
+bin/pgtest:
+	@$(GO) build -o $@ ./pipeline/store/storetest/pgtest
