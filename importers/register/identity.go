@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -17,14 +17,28 @@ type Identity struct {
 	Tenant    string
 }
 
-// name is the RFC 8785 form of an array of strings: Go's JSON of strings without HTML escaping is already canonical but for
-// U+2028 and U+2029, which it escapes and RFC 8785 does not; the escape is deterministic and ids depend on it, so it stays.
+// name is the RFC 8785 form of an array of strings (section 3.2.2.2: only what JSON requires is escaped). The strings are UTF-8.
 func name(parts ...string) []byte {
-	b, err := json.Marshal(parts)
-	if err != nil {
-		panic(err) // strings always marshal
+	p := make([]byte, 0, 128)
+	sep := byte('[')
+	for _, s := range parts {
+		p = append(p, sep, '"')
+		sep = ','
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c == '"' || c == '\\':
+				p = append(p, '\\', c)
+			case c >= 0x20:
+				p = append(p, c)
+			case strings.IndexByte("\b\t\n\f\r", c) >= 0:
+				p = append(p, '\\', "btn fr"[c-'\b'])
+			default:
+				p = append(p, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+			}
+		}
+		p = append(p, '"')
 	}
-	return b
+	return append(p, ']')
 }
 
 // Record is the id of the record (system, entity, key).
