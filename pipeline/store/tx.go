@@ -102,6 +102,15 @@ func (tx *Tx) Lock(ctx context.Context, name string) error {
 // exclusive already. It goes at the end of the statement.
 func (tx *Tx) ForUpdate() string { return tx.engine.forUpdate() }
 
+// Fail makes the transaction one that cannot be committed, as a failed statement does, and returns err. It is for a concept that
+// finds out that the caller's other statements must not stand either.
+func (tx *Tx) Fail(err error) error {
+	if tx.failed == nil && !tx.ended {
+		tx.failed = err
+	}
+	return err
+}
+
 // start checks that a statement may run now and prepares its arguments.
 func (tx *Tx) start(ctx context.Context, args []any) ([]param, error) {
 	if tx.ended {
