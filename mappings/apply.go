@@ -1,0 +1,280 @@
+package mappings
+
+import (
+	"bytes"
+	"slices"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+	"sheetlift/pipeline/finding"
+)
+
+// Verdict is what becomes of a row.
+type Verdict uint8
+
+// A row is accepted only if all its records are right, rejected if any is not, skipped if none applies.
+const (
+	Accepted Verdict = iota
+	Rejected
+	Skipped
+)
+
+// String gives the word that reports show.
+func (v Verdict) String() string { return [...]string{"accepted", "rejected", "skipped"}[v] }
+
+// Row is one data row with its verdict. It is valid until emit returns.
+type Row struct {
+	Block   *source.Block
+	Index   int // in Block
+	Num     int // row number as the user sees it
+	Line    int // physical line, text files only
+	Verdict Verdict
+	Rule    string      // why it was skipped, or the first rule that rejected it
+	Reason  string      // of a declared skip
+	Records []RecordOut // of an accepted row, in the order of the mapping
+}
+
+// RecordOut is one record of an accepted row. Its strings may be kept, its slices not.
+type RecordOut struct {
+	importers.Record
+	Spec    int     // index of the record in the mapping
+	History bool    // repeats of the key are events
+	KeyDup  bool    // other rows of the sheet have the same key
+	KeyRows int     // rows with the key; 1 if KeyDup is false
+	Columns [][]int // by entity field: the sheet columns (from 0) that the value comes from; nil if from none
+}
+
+// Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
+// are passed over. An error of sink or emit ends it.
+func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error) error {
+	for i := range b.Rows() {
+		if b.RowNum[i] <= pl.headerRow {
+			continue
+		}
+		pl.judge(b, i)
+		for _, f := range pl.findings {
+			if err := sink.Add(f); err != nil {
+				return err
+			}
+		}
+		if err := emit(&pl.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge fills pl.row and pl.findings for row i.
+func (pl *Plan) judge(b *source.Block, i int) {
+	pl.findings = pl.findings[:0]
+	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0]}
+	if b.Line != nil {
+		pl.row.Line = b.Line[i]
+	}
+	if pl.wholeRow(b, i) {
+		return
+	}
+	rejected, dropped := false, ""
+	for n, s := range pl.specs {
+		if !s.applies(b, i) {
+			continue
+		}
+		rec := &pl.records[n]
+		switch why, ok := pl.record(s, rec, b, i); {
+		case why == "consent.not_consent" || why != "" && dropped == "":
+			dropped = why
+		case why != "":
+		case !ok:
+			rejected = true
+		default:
+			pl.row.Records = append(pl.row.Records, *rec)
+		}
+	}
+	switch {
+	case rejected:
+		pl.row.Records = pl.row.Records[:0]
+		pl.row.Verdict = Rejected
+	case len(pl.row.Records) > 0:
+		pl.row.Verdict = Accepted
+	case dropped != "":
+		pl.skip(b, i, dropped, "")
+	default:
+		pl.skip(b, i, "row.no_record", "")
+	}
+	pl.token()
+}
+
+// wholeRow judges what needs no record: declared skips, repeated headers, ragged records.
+func (pl *Plan) wholeRow(b *source.Block, i int) bool {
+	for _, s := range pl.skips {
+		if s.holds(b, i) {
+			pl.skip(b, i, "row.declared_skip", s.reason)
+			return true
+		}
+	}
+	if pl.repeatsHeader(b, i) {
+		pl.reject(b, i, -1, "", problem{rule: "row.repeated_header"})
+		pl.row.Verdict = Rejected
+		return true
+	}
+	if b.Line == nil || pl.headerRow == 0 || len(b.Width) <= i {
+		return false
+	}
+	switch columns := len(pl.profile.Header); {
+	case b.Width[i] > columns && ragged(b, i, columns):
+		pl.reject(b, i, -1, "", problem{rule: "row.ragged"})
+		pl.row.Verdict = Rejected
+		return true
+	case b.Width[i] < columns:
+		pl.note(b, i, -1, "", problem{rule: "row.short"})
+	}
+	return false
+}
+
+func (pl *Plan) repeatsHeader(b *source.Block, i int) bool {
+	if len(pl.header) < 2 {
+		return false
+	}
+	for _, h := range pl.header {
+		c := b.Cell(h.col, i)
+		if c.Kind == source.Empty || c.Kind == source.ErrorValue || !mayFold(b.Bytes(c), h.folded) || headerFold(headerText(b, h.col, i)) != h.folded {
+			return false
+		}
+	}
+	return true
+}
+
+// mayFold rules out most texts by their first letter, because folding costs.
+func mayFold(raw []byte, folded string) bool {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return false
+	}
+	a, b := raw[0], folded[0]
+	return a >= 0x80 || b >= 0x80 || a|0x20 == b|0x20
+}
+
+func (pl *Plan) skip(b *source.Block, i int, rule, reason string) {
+	pl.row.Verdict, pl.row.Rule, pl.row.Reason = Skipped, rule, reason
+	p := problem{rule: rule}
+	if reason != "" {
+		p.message = "The mapping says to skip this row: " + reason + "."
+	}
+	pl.note(b, i, -1, "", p)
+}
+
+// record reads one record. why is set if the row does not give it after all; ok is false if something in it is wrong.
+func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (why string, ok bool) {
+	clear(rec.Values)
+	clear(rec.Columns)
+	rec.Key, rec.KeyDup, rec.KeyRows = "", false, 1
+	if s.basis >= 0 {
+		if out := s.readers[s.basis].read(b, i); out.bad.rule == "" && out.v.Set && out.v.Text != "consent" {
+			return "consent.not_consent", false
+		}
+	}
+	if s.status >= 0 {
+		if out := s.readers[s.status].read(b, i); out.bad.rule == "" && (out.null || out.noAnswer) {
+			return "consent.no_answer", false
+		}
+	}
+	ok = true
+	for j := range s.fields {
+		f := &s.fields[j]
+		out := s.readers[j].read(b, i)
+		switch {
+		case out.bad.rule != "":
+			pl.reject(b, i, out.bad.col, f.path, out.bad)
+			ok = false
+			continue
+		case out.doubt.rule != "":
+			pl.note(b, i, out.doubt.col, f.path, out.doubt)
+		}
+		if out.null {
+			if f.field.Required {
+				pl.reject(b, i, s.readers[j].cols[0], f.path, problem{rule: "field.required", message: f.path + " is required and the row has no value for it."})
+				ok = false
+			}
+			continue
+		}
+		rec.Values[f.index] = out.v
+		rec.Columns[f.index] = out.used
+	}
+	if !ok {
+		return "", false
+	}
+	key, whole := s.appendKey(pl.key[:0], func(field int) *importers.Value { return &rec.Values[field] })
+	pl.key = key
+	if !whole {
+		for _, field := range s.key {
+			if !rec.Values[field].Set {
+				r := s.readers[s.byField[field]]
+				pl.reject(b, i, r.cols[0], r.p.path, problem{rule: "key.incomplete", message: r.p.path + " is part of the key and the row has no value for it."})
+				break
+			}
+		}
+		return "", false
+	}
+	rec.Key = pl.text.string(key)
+	if n := pl.groups[rec.Spec][b.RowNum[i]]; n > 1 {
+		rec.KeyDup, rec.KeyRows = true, n
+	}
+	return "", true
+}
+
+// reject adds a finding that rejects the row.
+func (pl *Plan) reject(b *source.Block, i, col int, field string, p problem) {
+	if pl.row.Rule == "" {
+		pl.row.Rule = p.rule
+	}
+	if r, _ := finding.ByID(p.rule); r.Scope == finding.Column {
+		return // the finding about the column counts its rows
+	}
+	pl.note(b, i, col, field, p)
+}
+
+// note adds a finding about the row, once.
+func (pl *Plan) note(b *source.Block, i, col int, field string, p problem) {
+	f := pl.at(p.rule, col, field)
+	if p.message != "" {
+		f.Message = p.message
+	}
+	if p.remedy != "" {
+		f.Remedy = p.remedy
+	}
+	f.Row = b.RowNum[i]
+	if b.Line != nil {
+		f.Line = b.Line[i]
+	}
+	if col >= 0 {
+		f.Cell = source.Ref(col, f.Row)
+	}
+	if !slices.Contains(pl.findings, f) {
+		pl.findings = append(pl.findings, f)
+	}
+}
+
+// subjectKinds are the fields that name a subject, the best first.
+var subjectKinds = []string{"subject_id", "email", "phone", "device_id"}
+
+// token puts the subject's token on the row's findings, if some record could read an identifier.
+func (pl *Plan) token() {
+	if len(pl.findings) == 0 || pl.env.Token == nil || pl.row.Verdict == Skipped {
+		return
+	}
+	for _, kind := range subjectKinds {
+		for n, s := range pl.specs {
+			field := s.entity.Field(kind)
+			if field < 0 || s.when != nil && !s.applies(pl.row.Block, pl.row.Index) {
+				continue
+			}
+			if v := &pl.records[n].Values[field]; v.Set && v.Origin == importers.FromRow {
+				token := pl.env.Token(kind, v.Text)
+				for k := range pl.findings {
+					pl.findings[k].SubjectToken = token
+				}
+				return
+			}
+		}
+	}
+}

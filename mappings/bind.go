@@ -1,0 +1,122 @@
+package mappings
+
+import (
+	"bytes"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+)
+
+// Env is what a mapping needs to know about the place it is used in.
+type Env struct {
+	Source     string // name of the source in batch.yaml
+	File       string // path as written in batch.yaml
+	FileDigest string // SHA-256 of the frozen file, hex
+	Sheet      string // worksheet name; empty for text files
+	System     string // name of the source system
+	Zone       string // declared zone of the source; the mapping's zones go first
+	Date1904   bool   // the workbook's date system
+
+	// Token gives the token that findings show for a subject's identifier of a kind: subject_id, email, phone, device_id.
+	// nil: findings have no token.
+	Token func(kind, value string) string
+}
+
+// boundCondition is a condition with its column. It remembers the cells it has judged.
+type boundCondition struct {
+	*condition
+	col  int
+	seen map[string]bool
+	buf  []byte
+}
+
+func bindCondition(c *condition, column func(Column) int) *boundCondition {
+	return &boundCondition{condition: c, col: column(c.column), seen: map[string]bool{}}
+}
+
+func (c *boundCondition) holds(b *source.Block, i int) bool {
+	cell := b.Cell(c.col, i)
+	raw := b.Bytes(cell)
+	if c.blank {
+		blank := cell.Kind == source.Empty || len(bytes.TrimSpace(raw)) == 0
+		return blank != c.not
+	}
+	if cell.Kind == source.Empty {
+		return false
+	}
+	c.buf = append(append(c.buf[:0], byte(cell.Kind)), raw...)
+	if held, ok := c.seen[string(c.buf)]; ok {
+		return held
+	}
+	text := raw
+	if cell.Kind == source.Number {
+		if p, ok := numberText(nil, raw); ok {
+			text = p
+		}
+	}
+	held := false
+	if c.expr != nil {
+		held = c.expr.Match(text)
+	} else {
+		held = c.words[fold(string(text))]
+	}
+	if len(c.seen) >= memoSize {
+		clear(c.seen)
+	}
+	c.seen[string(c.buf)] = held
+	return held
+}
+
+// boundSpec is a spec with its columns.
+type boundSpec struct {
+	*specProgram
+	when    *boundCondition
+	readers []*fieldReader // by position in fields
+	byField []int          // entity field index -> position in fields, or -1
+}
+
+func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) int) (*boundSpec, error) {
+	b := &boundSpec{specProgram: s, byField: make([]int, len(s.entity.Fields))}
+	for i := range b.byField {
+		b.byField[i] = -1
+	}
+	if s.when != nil {
+		b.when = bindCondition(s.when, column)
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		b.byField[f.index] = i
+		r := &fieldReader{p: f, date1904: env.Date1904, orders: make([]order, len(f.from))}
+		for _, c := range f.from {
+			r.cols = append(r.cols, column(c))
+		}
+		if name := firstZone(f.zone, mappingZone, env.Zone); name != "" && f.typ == importers.DateTime {
+			z, err := loadZone(name)
+			if err != nil {
+				return nil, err
+			}
+			r.zone = z
+		}
+		b.readers = append(b.readers, r)
+	}
+	return b, nil
+}
+
+// applies reports whether the row gives this record at all.
+func (s *boundSpec) applies(b *source.Block, i int) bool { return s.when == nil || s.when.holds(b, i) }
+
+// appendKey appends the record's external key: the key fields' values in the order of the mapping, "\" and "|" escaped by "\",
+// joined by "|". value gives the value of an entity field; ok is false if one is not set.
+func (s *boundSpec) appendKey(p []byte, value func(field int) *importers.Value) (key []byte, ok bool) {
+	for n, field := range s.key {
+		v := value(field)
+		if v == nil || !v.Set {
+			return p, false
+		}
+		if n > 0 {
+			p = append(p, '|')
+		}
+		p = appendKeyPart(p, &s.entity.Fields[field], v)
+	}
+	return p, true
+}

@@ -1,0 +1,433 @@
+package mappings
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+)
+
+// problem is why a value is rejected or doubtful. The zero problem is none.
+type problem struct {
+	rule    string
+	message string // "" for the rule's own
+	remedy  string // "" for the rule's own
+	col     int    // sheet column, from 0
+}
+
+// outcome is what reading a field in one row gave.
+type outcome struct {
+	v        importers.Value
+	null     bool  // no column, blank, or a null token: v is the zero Value
+	noAnswer bool  // consent status: the word says nothing about consent
+	used     []int // columns that v comes from
+	bad      problem
+	doubt    problem
+}
+
+// fieldReader reads one field from the columns it is bound to. It keeps what it has worked out, so it is not safe for
+// concurrent use; what it gives depends on the cells alone.
+type fieldReader struct {
+	p        *fieldProgram
+	cols     []int
+	orders   []order // per column: the order of day and month that the profile proved
+	zone     *zone   // nil: no zone is declared
+	date1904 bool
+	quotable map[string]bool // folded words of the column that a finding may show
+
+	memo  memo
+	text  arena
+	out   outcome
+	parts []byte
+	norm  []byte
+	used  []int
+}
+
+// read reads the field in row i of b. The outcome is valid until the next call.
+func (r *fieldReader) read(b *source.Block, i int) *outcome {
+	switch {
+	case r.p.constant != nil:
+		r.out = outcome{v: *r.p.constant}
+		return &r.out
+	case len(r.cols) == 1:
+		return r.cell(b, i, 0)
+	case r.p.joins() && r.p.isDate():
+		return r.joinedDate(b, i)
+	case r.p.joins():
+		return r.joinedText(b, i)
+	}
+	for k := range r.cols {
+		if out := r.cell(b, i, k); !out.null {
+			return out
+		}
+	}
+	r.out = outcome{null: true}
+	return &r.out
+}
+
+// cell reads the k-th column by itself, from the memo if the same cell was read before.
+func (r *fieldReader) cell(b *source.Block, i, k int) *outcome {
+	c := b.Cell(r.cols[k], i)
+	if c.Kind == source.Empty {
+		r.out = outcome{null: true}
+		if c.Flags&source.NoCache != 0 {
+			r.reject("value.no_cache", k)
+		}
+		return &r.out
+	}
+	raw := b.Bytes(c)
+	if r.memo.off {
+		r.out = outcome{}
+		r.parse(c, raw, k)
+		return &r.out
+	}
+	key := r.memo.key(k, c, raw)
+	if out := r.memo.get(key); out != nil {
+		return out
+	}
+	r.out = outcome{}
+	r.parse(c, raw, k)
+	return r.memo.put(key, r.out)
+}
+
+// str makes a string of p that may be kept: from the arena for values that hardly repeat, by itself if the memo keeps it.
+func (r *fieldReader) str(p []byte) string {
+	if r.memo.off {
+		return r.text.string(p)
+	}
+	return string(p)
+}
+
+func (r *fieldReader) reject(rule string, k int) { r.out.bad = problem{rule: rule, col: r.cols[k]} }
+
+func (r *fieldReader) rejectWith(rule, message string, k int) {
+	r.out.bad = problem{rule: rule, message: message, col: r.cols[k]}
+}
+
+// parse reads one cell that is not empty into r.out.
+func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
+	r.out.used = r.cols[k : k+1]
+	if c.Kind == source.ErrorValue {
+		r.reject("value.error_cell", k)
+		return
+	}
+	text := raw
+	if c.Kind == source.Text {
+		if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
+			r.reject("value.invisible", k)
+			return
+		}
+		text = r.normalize(raw)
+		if len(bytes.TrimSpace(text)) == 0 {
+			r.out = outcome{null: true}
+			return
+		}
+	}
+	if len(r.p.nulls) > 0 && r.p.nulls[r.folded(c, text)] {
+		r.out = outcome{null: true}
+		return
+	}
+	if c.Kind == source.Bool && r.p.typ != importers.Bool && r.p.typ != importers.Enum && r.p.typ != importers.Text {
+		r.reject("value.kind", k)
+		return
+	}
+	switch r.p.typ {
+	case importers.Text:
+		r.parseText(c, text, k)
+	case importers.ID:
+		r.parseID(c, text, k)
+	case importers.Email:
+		r.parseEmail(c, text, k)
+	case importers.Phone:
+		r.parsePhone(c, text, k)
+	case importers.Date, importers.DateTime:
+		r.parseDate(c, raw, text, k)
+	case importers.Enum, importers.Bool:
+		r.parseWord(c, text, k)
+	case importers.Integer:
+		r.parseInteger(c, text, k)
+	}
+	if r.out.bad.rule == "" && !r.out.null {
+		r.check(k)
+	}
+}
+
+// check holds a value to the field's length and the mapping's rules.
+func (r *fieldReader) check(k int) {
+	v := &r.out.v
+	v.Set = true
+	if limit := r.p.field.Max; limit > 0 && len(v.Text) > limit {
+		if n := utf8.RuneCountInString(v.Text); n > limit {
+			r.rejectWith("value.too_long", "The value has "+strconv.Itoa(n)+" characters; "+r.p.path+" takes at most "+strconv.Itoa(limit)+".", k)
+			return
+		}
+	}
+	if r.p.rules == nil || r.out.noAnswer {
+		return
+	}
+	var subject any = v.Text
+	if r.p.typ == importers.Integer {
+		subject = v.Int
+	} else if r.p.typ == importers.DateTime {
+		subject = v.Raw
+	}
+	ok, err := r.p.rules.holds(subject)
+	switch {
+	case err != nil:
+		r.rejectWith("value.rule", "The rules of "+r.p.path+" can't be evaluated for this value.", k)
+	case !ok:
+		r.rejectWith("value.rule", "The value breaks the rules of "+r.p.path+": "+r.p.rules.tag+".", k)
+	}
+}
+
+// normalize applies what the mapping declares; the result is valid until the next call.
+func (r *fieldReader) normalize(text []byte) []byte {
+	n := r.p.norm
+	if !n.any() {
+		return text
+	}
+	if n.trim {
+		text = bytes.TrimSpace(text)
+	}
+	if n.nfc && !norm.NFC.IsNormal(text) {
+		text = norm.NFC.Bytes(text)
+	}
+	if n.collapse {
+		r.norm = r.norm[:0]
+		space := false
+		for rest := text; len(rest) > 0; {
+			c, size := utf8.DecodeRune(rest)
+			if unicode.IsSpace(c) {
+				if !space {
+					r.norm = append(r.norm, ' ')
+				}
+				space = true
+			} else {
+				r.norm = append(r.norm, rest[:size]...)
+				space = false
+			}
+			rest = rest[size:]
+		}
+		text = r.norm
+	}
+	if n.lower {
+		text = bytes.ToLower(text)
+	}
+	if n.upper {
+		text = bytes.ToUpper(text)
+	}
+	return text
+}
+
+// folded is the form in which the cell is compared with words.
+func (r *fieldReader) folded(c source.Cell, text []byte) string {
+	if c.Kind == source.Number {
+		if p, ok := numberText(nil, text); ok {
+			return string(p)
+		}
+	}
+	return fold(string(text))
+}
+
+func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
+	if c.Kind == source.Number {
+		p, ok := numberText(r.parts[:0], text)
+		if !ok {
+			r.reject("id.precision_lost", k)
+			return
+		}
+		r.parts = p
+		switch c.Class {
+		case source.Date, source.DateTime:
+			if day, reading := readSerial(text, r.date1904, c.Class == source.DateTime); reading == serialRight {
+				r.parts = day.appendDay(r.parts[:0])
+				if day.prec != byDay {
+					r.parts = append(r.parts, ' ')
+					r.parts = day.appendClock(r.parts)
+				}
+			}
+			r.out.doubt = problem{rule: "value.rendered", col: r.cols[k]}
+		case source.Time, source.Duration, source.Percent:
+			r.out.doubt = problem{rule: "value.rendered", col: r.cols[k]}
+		}
+		if c.Flags&source.ZeroPadded != 0 {
+			r.out.doubt = problem{rule: "value.rendered", col: r.cols[k]}
+		}
+		r.out.v.Text = r.str(r.parts)
+		return
+	}
+	if unseen(text) {
+		r.out.doubt = problem{rule: "text.invisible", col: r.cols[k]}
+	}
+	r.out.v.Text = r.str(text)
+}
+
+func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
+	if c.Kind == source.Number {
+		switch {
+		case c.Class == source.Date || c.Class == source.DateTime || c.Class == source.Time || c.Class == source.Duration || c.Class == source.Percent:
+			r.reject("id.reformatted", k)
+		case c.Flags&source.ZeroPadded != 0:
+			r.reject("id.zeros_lost", k)
+		case plainDigits(text, 15):
+			r.out.v.Text = r.str(text)
+		case bytes.ContainsAny(text, "eE") || plainDigits(text, math.MaxInt):
+			r.reject("id.precision_lost", k)
+		default:
+			r.reject("id.not_whole", k)
+		}
+		return
+	}
+	if !r.contactText(text, k) {
+		return
+	}
+	if eNotation(text) {
+		r.reject("id.precision_lost", k)
+		return
+	}
+	if !norm.NFC.IsNormal(text) {
+		text = norm.NFC.Bytes(text)
+	}
+	r.out.v.Text = r.str(text)
+}
+
+// contactText refuses what never belongs into an identifier or a contact point.
+func (r *fieldReader) contactText(text []byte, k int) bool {
+	switch {
+	case len(bytes.TrimSpace(text)) != len(text):
+		r.reject("value.padded", k)
+	case hidden(text):
+		r.reject("value.invisible", k)
+	default:
+		return true
+	}
+	return false
+}
+
+func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
+	key := r.folded(c, text)
+	w, ok := r.p.words[key]
+	if !ok {
+		rule := "enum.unmapped"
+		if r.p.typ == importers.Bool && len(r.p.words) == 2 && r.p.stated == nil && r.ownBool() {
+			rule = "bool.invalid"
+		}
+		if r.quotable[key] {
+			r.rejectWith(rule, "The value "+strconv.Quote(strings.TrimSpace(string(text)))+" is none of the words that the mapping or the field knows.", k)
+			return
+		}
+		r.reject(rule, k)
+		return
+	}
+	r.out.v.Text, r.out.v.Int, r.out.noAnswer = w.term, w.value, w.noAnswer
+}
+
+// ownBool reports whether the words are the type's own, true and false.
+func (r *fieldReader) ownBool() bool {
+	_, t := r.p.words["true"]
+	_, f := r.p.words["false"]
+	return t && f
+}
+
+func (r *fieldReader) parseInteger(c source.Cell, text []byte, k int) {
+	text = bytes.TrimSpace(text)
+	if c.Kind == source.Number && (c.Class == source.Date || c.Class == source.DateTime || c.Class == source.Time || c.Class == source.Percent) {
+		r.reject("value.kind", k)
+		return
+	}
+	p := text
+	if c.Kind == source.Number {
+		var ok bool
+		if p, ok = numberText(r.parts[:0], text); !ok {
+			r.reject("integer.invalid", k)
+			return
+		}
+	}
+	if !plainDigits(bytes.TrimPrefix(p, []byte("-")), 15) {
+		r.reject("integer.invalid", k)
+		return
+	}
+	r.out.v.Int, _ = strconv.ParseInt(string(p), 10, 64) // 15 digits always fit
+}
+
+// numberText appends the number as plain decimal text: whole numbers of at most 15 digits as they are, others in the shortest
+// form that reads back as the same number. ok is false if the file no longer holds the digits.
+func numberText(dst, raw []byte) (text []byte, ok bool) {
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	if plainDigits(digits, 15) {
+		return append(dst, raw...), true
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || math.Abs(f) >= 1e15 {
+		return dst, false
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64), true
+}
+
+// eNotation reports whether text looks like a number in E-notation with a large exponent: an identifier that a spreadsheet
+// program has rounded before the export.
+func eNotation(text []byte) bool {
+	i := bytes.IndexAny(text, "eE")
+	if i < 1 || i+2 >= len(text) || text[i+1] != '+' || !plainDigits(text[i+2:], 3) {
+		return false
+	}
+	mantissa := bytes.TrimPrefix(text[:i], []byte("-"))
+	whole, part, dot := bytes.Cut(mantissa, []byte("."))
+	if !dot {
+		whole, part, dot = bytes.Cut(mantissa, []byte(","))
+	}
+	return plainDigits(whole, 3) && (!dot || plainDigits(part, 20))
+}
+
+// hidden reports whether text holds a control character, a format character such as a zero-width space or a direction mark,
+// or a space that is not the plain one.
+func hidden(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return hiddenSlow(text[i:])
+		}
+	}
+	return false
+}
+
+func hiddenSlow(text []byte) bool {
+	for len(text) > 0 {
+		c, size := utf8.DecodeRune(text)
+		if c < ' ' || c == 0x7f || (c > 0x7f && (unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp) || c == utf8.RuneError)) {
+			return true
+		}
+		text = text[size:]
+	}
+	return false
+}
+
+// unseen reports whether a text holds characters that have no place in prose: controls other than tab and line ends, direction
+// overrides, zero-width spaces.
+func unseen(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c >= 0x7f || (c < ' ' && c != '\t' && c != '\n' && c != '\r') {
+			return unseenSlow(text[i:])
+		}
+	}
+	return false
+}
+
+func unseenSlow(text []byte) bool {
+	for len(text) > 0 {
+		c, size := utf8.DecodeRune(text)
+		switch {
+		case c == '\t' || c == '\n' || c == '\r':
+		case unicode.Is(unicode.Cc, c), c == 0x200B, c == 0xFEFF, c >= 0x202A && c <= 0x202E, c >= 0x2066 && c <= 0x2069, c == 0x2060:
+			return true
+		}
+		text = text[size:]
+	}
+	return false
+}

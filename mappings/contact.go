@@ -1,0 +1,130 @@
+package mappings
+
+import (
+	"bytes"
+	"net/mail"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+
+	"sheetlift/importers/source"
+)
+
+func (r *fieldReader) parseEmail(c source.Cell, text []byte, k int) {
+	if c.Kind == source.Number {
+		r.reject("value.kind", k)
+		return
+	}
+	if !r.contactText(text, k) {
+		return
+	}
+	if !plainAddress(text) {
+		raw := string(text)
+		addr, err := mail.ParseAddress(raw)
+		if err != nil || addr.Name != "" || addr.Address != raw {
+			r.reject("email.invalid", k)
+			return
+		}
+	}
+	r.out.v.Text = r.str(text)
+}
+
+// plainAddress knows the addresses that nearly all are, dot-atoms on both sides of one @, and that net/mail accepts as they
+// are; whatever else is left to net/mail.
+func plainAddress(s []byte) bool {
+	at := bytes.IndexByte(s, '@')
+	return at > 0 && dotAtom(s[:at]) && dotAtom(s[at+1:])
+}
+
+func dotAtom(s []byte) bool {
+	dot := true
+	for _, c := range s {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '+':
+			dot = false
+		case c == '.' && !dot:
+			dot = true
+		default:
+			return false
+		}
+	}
+	return !dot
+}
+
+// phoneSigns may stand between the digits of a telephone number.
+const phoneSigns = " ()-./"
+
+// trunkOptional are regions whose national prefix begins with 0 but whose numbers are stored without it as a rule, so that a
+// number without it has lost nothing.
+var trunkOptional = map[string]bool{"IN": true}
+
+// parsePhone gives E.164. The library reads much that is no telephone number, so only digits, the usual signs and a leading
+// plus get to it.
+func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
+	number := c.Kind == source.Number
+	if number && (c.Class == source.Date || c.Class == source.DateTime || c.Class == source.Time || c.Class == source.Percent) {
+		r.reject("value.kind", k)
+		return
+	}
+	if number && (c.Flags&source.ZeroPadded != 0 || !plainDigits(text, 15)) {
+		r.reject("phone.zeros_lost", k)
+		return
+	}
+	if !number {
+		if !r.contactText(text, k) {
+			return
+		}
+		if eNotation(text) {
+			r.reject("phone.zeros_lost", k)
+			return
+		}
+	}
+	digits := 0
+	for i, b := range text {
+		switch {
+		case b >= '0' && b <= '9':
+			digits++
+		case b == '+' && i == 0, strings.IndexByte(phoneSigns, b) >= 0:
+		default:
+			r.reject("phone.invalid", k)
+			return
+		}
+	}
+	if digits < 4 {
+		r.reject("phone.invalid", k)
+		return
+	}
+	s, region := string(text), r.p.region
+	switch {
+	case s[0] == '+':
+		region = ""
+	case strings.HasPrefix(s, "00"):
+		s, region = "+"+s[2:], ""
+	case region == "" && number:
+		r.reject("phone.zeros_lost", k)
+		return
+	case region == "":
+		r.reject("phone.no_region", k)
+		return
+	}
+	n, err := phonenumbers.Parse(s, region)
+	if err != nil || n.GetExtension() != "" || !phonenumbers.IsValidNumber(n) {
+		r.reject("phone.invalid", k)
+		return
+	}
+	if number && lostTrunkZero(n, s, region) {
+		r.reject("phone.zeros_lost", k)
+		return
+	}
+	r.out.v.Text = r.str([]byte(phonenumbers.Format(n, phonenumbers.E164)))
+}
+
+// lostTrunkZero reports whether digits are a national number that people of the region write with a leading zero.
+func lostTrunkZero(n *phonenumbers.PhoneNumber, digits, region string) bool {
+	trunk := phonenumbers.GetNddPrefixForRegion(region, true)
+	if !strings.HasPrefix(trunk, "0") || trunkOptional[region] {
+		return false
+	}
+	national := phonenumbers.NormalizeDigitsOnly(phonenumbers.Format(n, phonenumbers.NATIONAL))
+	return national == trunk+digits
+}

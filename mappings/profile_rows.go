@@ -1,0 +1,467 @@
+package mappings
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+	"sheetlift/pipeline/finding"
+)
+
+// Add takes the next block of the sheet. An error is a *SheetError (or a failure to spill keys) and ends the profile.
+func (p *Profiler) Add(b *source.Block) error {
+	if p.err != nil {
+		return p.err
+	}
+	from := 0
+	if !p.found {
+		var err error
+		if from, err = p.findHeader(b); err != nil || from < 0 {
+			return err
+		}
+	}
+	if err := p.headerTwice(b, from); err != nil {
+		return err
+	}
+	if from < b.Rows() {
+		return p.rows(b, from)
+	}
+	return nil
+}
+
+// findHeader looks for the header row; from is the row after it, or -1 if it lies in a later block.
+func (p *Profiler) findHeader(b *source.Block) (from int, err error) {
+	h := &p.m.Header
+	for i := range b.Rows() {
+		row := b.RowNum[i]
+		var is bool
+		switch {
+		case h.Row > 0 && row > h.Row:
+			return -1, p.fault(h.Row, "the header row is blank", "set header in the mapping to the row that holds the column names", nil)
+		case h.Row > 0:
+			is = row == h.Row
+		case len(h.Match) > 0 && row > headerWithin:
+			return -1, p.noHeader()
+		case len(h.Match) > 0:
+			is = headerMatches(b, i, h.Match)
+		default:
+			is = rowHolds(b, i)
+		}
+		if !is {
+			if rowHolds(b, i) {
+				p.p.Above++
+			}
+			continue
+		}
+		p.p.HeaderRow = row
+		for col := range b.Cols {
+			text := headerText(b, col, i)
+			p.folded = append(p.folded, headerFold(text))
+			p.p.Header = append(p.p.Header, headerName(text, col))
+		}
+		for n := len(p.folded); n > 0 && p.folded[n-1] == ""; n-- {
+			p.folded, p.p.Header = p.folded[:n-1], p.p.Header[:n-1]
+		}
+		return i + 1, p.bind()
+	}
+	return -1, nil
+}
+
+func (p *Profiler) noHeader() error {
+	quoted := make([]string, len(p.m.Header.Match))
+	for i, text := range p.m.Header.Match {
+		quoted[i] = fmt.Sprintf("%q", text)
+	}
+	return p.fault(0, fmt.Sprintf("none of the first %d rows holds all of %s", headerWithin, strings.Join(quoted, ", ")),
+		"correct header in the mapping; `sheetlift cells` shows what the sheet holds", nil)
+}
+
+func rowHolds(b *source.Block, i int) bool {
+	for col := range b.Cols {
+		if b.Cols[col][i].Kind != source.Empty {
+			return true
+		}
+	}
+	return false
+}
+
+// headerTwice refuses a second match: which of them is the header is then a guess.
+func (p *Profiler) headerTwice(b *source.Block, from int) error {
+	if len(p.m.Header.Match) == 0 {
+		return nil
+	}
+	for i := from; i < b.Rows() && b.RowNum[i] <= headerWithin; i++ {
+		if headerMatches(b, i, p.m.Header.Match) {
+			return p.fault(b.RowNum[i], fmt.Sprintf("the header is in row %d and again here", p.p.HeaderRow), fmt.Sprintf("write header: { row: %d } in the mapping, or match more columns", p.p.HeaderRow), nil)
+		}
+	}
+	return nil
+}
+
+// rows profiles the rows of b from index from.
+func (p *Profiler) rows(b *source.Block, from int) error {
+	n := b.Rows()
+	if p.p.FirstRow == 0 {
+		p.p.FirstRow = b.RowNum[from]
+	}
+	p.p.LastRow = b.RowNum[n-1]
+	for len(p.columns) < max(len(b.Cols), len(p.p.Header)) {
+		col := len(p.columns)
+		c := &columnStats{ColumnProfile: ColumnProfile{Letter: source.Letters(col), Name: "column " + source.Letters(col)}, seen: map[string]struct{}{}}
+		if col < len(p.p.Header) {
+			c.Name = p.p.Header[col]
+		}
+		c.Blank = p.p.Rows // rows before the column began
+		p.columns = append(p.columns, c)
+	}
+	p.p.Rows += n - from
+	for col, c := range p.columns {
+		if col >= len(b.Cols) {
+			c.Blank += n - from
+			continue
+		}
+		p.column(c, b, b.Cols[col], from)
+	}
+	p.skip = append(p.skip[:0], make([]bool, n)...)
+	for i := from; i < n; i++ {
+		for _, s := range p.skips {
+			if s.holds(b, i) {
+				p.skip[i] = true
+				p.p.Skipped++
+				break
+			}
+		}
+		if b.Line != nil && p.p.HeaderRow > 0 && len(b.Width) > i {
+			switch w := b.Width[i]; {
+			case w > len(p.p.Header) && ragged(b, i, len(p.p.Header)):
+				p.p.Ragged++
+			case w < len(p.p.Header):
+				p.p.Short++
+			}
+		}
+	}
+	slices.Sort(p.dates)
+	p.dates = slices.Compact(p.dates)
+	for _, col := range p.dates {
+		p.dateEvidence(b, col, from)
+	}
+	for _, s := range p.specs {
+		if err := p.spec(s, b, from); err != nil {
+			p.err = err
+			return err
+		}
+	}
+	return nil
+}
+
+// ragged reports whether a record holds something beyond the header's columns.
+func ragged(b *source.Block, i, columns int) bool {
+	for col := columns; col < len(b.Cols); col++ {
+		if b.Cols[col][i].Kind != source.Empty {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Profiler) column(c *columnStats, b *source.Block, cells []source.Cell, from int) {
+	for i := from; i < len(cells); i++ {
+		cell := cells[i]
+		if cell.Kind == source.Empty {
+			c.Blank++
+			if cell.Flags&source.NoCache != 0 {
+				c.NoCache++
+			}
+			continue
+		}
+		raw := b.Bytes(cell)
+		switch cell.Kind {
+		case source.Text:
+			if len(raw) > 0 && (raw[0] <= ' ' || raw[0] >= 0x80 || raw[len(raw)-1] <= ' ' || raw[len(raw)-1] >= 0x80) {
+				trimmed := bytes.TrimSpace(raw)
+				if len(trimmed) == 0 {
+					c.Blank++
+					continue
+				}
+				if len(trimmed) < len(raw) {
+					c.Padded++
+				}
+			}
+			c.Text++
+			if eNotation(raw) {
+				c.ENotation++
+			}
+		case source.Number:
+			c.Numbers++
+			switch cell.Class {
+			case source.Date, source.DateTime:
+				c.Dates++
+			case source.Time, source.Duration:
+				c.Times++
+			}
+			if cell.Flags&source.ZeroPadded != 0 {
+				c.LostZeros++
+			}
+			if lostDigits(raw) {
+				c.ENotation++
+			}
+		case source.Bool:
+			c.Bools++
+		case source.ErrorValue:
+			c.Errors++
+		}
+		c.MaxLength = max(c.MaxLength, len(raw))
+		if c.kind == cell.Kind && bytes.Equal(c.last, raw) {
+			continue
+		}
+		c.kind, c.last = cell.Kind, append(c.last[:0], raw...)
+		p.count(c, raw)
+	}
+}
+
+// lostDigits reports whether a number cell may no longer hold all digits of an identifier: E-notation, or more than 15 digits
+// in front of the point.
+func lostDigits(raw []byte) bool {
+	if i := bytes.IndexAny(raw, "eE"); i >= 0 {
+		return i+1 < len(raw) && raw[i+1] != '-'
+	}
+	whole, _, _ := bytes.Cut(raw, []byte("."))
+	return len(bytes.TrimPrefix(whole, []byte("-"))) > 15
+}
+
+// count keeps the distinct values of a column as long as there is room.
+func (p *Profiler) count(c *columnStats, raw []byte) {
+	if c.seen == nil {
+		return
+	}
+	// Kinds are told apart: the number 1 is not the text 1. Long values count by their digests.
+	buf := append(p.buf[:0], byte(c.kind))
+	if len(raw) > 64 {
+		sum := sha256.Sum256(raw)
+		buf = append(buf, sum[:]...)
+	} else {
+		buf = append(buf, raw...)
+	}
+	p.buf = buf
+	if _, ok := c.seen[string(buf)]; ok {
+		return
+	}
+	c.Distinct++
+	if c.Distinct > distinctPerColumn || p.distinct >= distinctInAll {
+		c.AtLeast, c.seen = true, nil
+		return
+	}
+	p.distinct++
+	c.seen[string(buf)] = struct{}{}
+}
+
+func (p *Profiler) dateEvidence(b *source.Block, col, from int) {
+	if col >= len(b.Cols) {
+		return
+	}
+	e := p.columns[col].DateShapes
+	if e == nil {
+		e = &DateEvidence{}
+		p.columns[col].DateShapes = e
+	}
+	for i := from; i < b.Rows(); i++ {
+		cell := b.Cols[col][i]
+		if p.skip[i] || cell.Kind == source.Empty {
+			continue
+		}
+		row := b.RowNum[i]
+		if cell.Kind == source.Number {
+			if cell.Class == source.Date || cell.Class == source.DateTime {
+				e.Cells++
+				if e.FirstCell == 0 {
+					e.FirstCell = row
+				}
+				if cell.Class == source.DateTime {
+					e.Clocks++
+				}
+			}
+			continue
+		}
+		text := bytes.TrimSpace(b.Bytes(cell))
+		if cell.Kind != source.Text || len(text) == 0 {
+			continue
+		}
+		kind, day, numeric := readShape(text)
+		switch kind {
+		case shapeISO:
+			e.ISO++
+		case shapeTimeOnly:
+			e.TimeOnly++
+		case shapeOther:
+			e.Other++
+		case shapeNumeric:
+			day = numeric.c
+			e.numeric(&numeric, row)
+		}
+		if day.hasOffset {
+			e.Zoned++
+		} else if day.prec != byDay {
+			e.Clocks++
+		}
+	}
+}
+
+func (e *DateEvidence) numeric(d *numericDate, row int) {
+	e.LastNumeric = row
+	switch o, same := d.proof(); {
+	case o == dayFirst:
+		e.DayFirst++
+		if e.FirstDayFirst == 0 {
+			e.FirstDayFirst = row
+		}
+	case o == monthFirst:
+		e.MonthFirst++
+		if e.FirstMonthFirst == 0 {
+			e.FirstMonthFirst = row
+		}
+	case same:
+		e.Same++
+	case d.first <= 12: // both above 12 is no date and no evidence
+		e.Either++
+		if e.FirstEither == 0 {
+			e.FirstEither = row
+		}
+	}
+}
+
+// spec counts the keys and the unknown words of one record of the mapping.
+func (p *Profiler) spec(s *profiledSpec, b *source.Block, from int) error {
+	for i := from; i < b.Rows(); i++ {
+		if p.skip[i] || !s.applies(b, i) {
+			continue
+		}
+		if s.unanswered(b, i) {
+			continue
+		}
+		for j, w := range s.words {
+			if w == nil {
+				continue
+			}
+			if out := s.readers[j].read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
+				cell := b.Cell(out.bad.col, i)
+				w.add(s.readers[j].folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
+			}
+		}
+		bad := false
+		var ok bool
+		s.buf, ok = s.appendKey(s.buf[:0], func(field int) *importers.Value {
+			out := s.readers[s.byField[field]].read(b, i)
+			bad = bad || out.bad.rule != ""
+			return &out.v
+		})
+		if ok && !bad {
+			if err := s.keys.add(s.buf, b.RowNum[i]); err != nil {
+				return fmt.Errorf("sorting the keys of %s: %w", p.env.File, err)
+			}
+		}
+	}
+	return nil
+}
+
+// unanswered reports whether a consent row gives no record: it answers nothing, or rests on another lawful basis.
+func (s *boundSpec) unanswered(b *source.Block, i int) bool {
+	if s.status >= 0 {
+		if out := s.readers[s.status].read(b, i); out.bad.rule == "" && (out.null || out.noAnswer) {
+			return true
+		}
+	}
+	if s.basis >= 0 {
+		if out := s.readers[s.basis].read(b, i); out.bad.rule == "" && out.v.Set && out.v.Text != "consent" {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *wordStats) add(word string, row, col int) {
+	if w.Rows == 0 {
+		w.FirstRow, w.Column = row, col
+	}
+	w.Rows++
+	w.LastRow = row
+	if _, known := w.counts[word]; !known && len(w.counts) >= wordsPerField {
+		w.AtLeast = true
+		return
+	}
+	w.counts[word]++
+}
+
+// Done ends the profile.
+func (p *Profiler) Done() (*Profile, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	if !p.found {
+		switch {
+		case p.m.Header.Row > 0:
+			return nil, p.fault(p.m.Header.Row, "the sheet ends before the header row", "set header in the mapping to the row that holds the column names", nil)
+		case len(p.m.Header.Match) > 0:
+			return nil, p.noHeader()
+		}
+		return nil, p.fault(0, "the sheet is empty", "name another sheet in the mapping, or leave the source out", nil)
+	}
+	mapped := map[int]bool{}
+	for _, r := range p.p.Refs {
+		mapped[r.Index] = true
+		if r.Index >= max(len(p.columns), len(p.p.Header)) && p.p.Rows > 0 {
+			return nil, p.fault(0, "the sheet has no "+r.Column.String(), fmt.Sprintf("its last column is %s", source.Letters(max(len(p.columns), len(p.p.Header))-1)), p.named())
+		}
+	}
+	p.p.Columns = make([]ColumnProfile, 0, len(p.columns))
+	for col, c := range p.columns {
+		c.Mapped = mapped[col]
+		holds := c.Text+c.Numbers+c.Bools+c.Errors > 0
+		if col >= len(p.p.Header) && !holds {
+			continue
+		}
+		if holds && !c.Mapped {
+			p.p.Unmapped = append(p.p.Unmapped, c.Name)
+		}
+		p.p.Columns = append(p.p.Columns, c.ColumnProfile)
+	}
+	p.p.Keys = make([]KeyProfile, 0, len(p.specs))
+	for _, s := range p.specs {
+		groups, distinct, err := s.keys.groups()
+		rows := s.keys.rows
+		s.keys.close()
+		if err != nil {
+			return nil, fmt.Errorf("sorting the keys of %s: %w", p.env.File, err)
+		}
+		p.p.Keys = append(p.p.Keys, KeyProfile{Entity: s.entity.Name, Rows: rows, Distinct: distinct, Groups: groups})
+		for j, w := range s.words {
+			if w != nil && w.Rows > 0 {
+				p.p.Words = append(p.p.Words, w.list(s.fields[j].field.Data == importers.None))
+			}
+		}
+	}
+	p.err = fmt.Errorf("the profile of %s is done", p.env.File)
+	return &p.p, nil
+}
+
+// list names the words that may be shown.
+func (w *wordStats) list(show bool) FieldWords {
+	out := w.FieldWords
+	out.Distinct = len(w.counts)
+	for word, rows := range w.counts {
+		if show && finding.Quote(word) {
+			out.Words = append(out.Words, WordCount{word, rows})
+		}
+	}
+	slices.SortFunc(out.Words, func(a, b WordCount) int {
+		if a.Rows != b.Rows {
+			return b.Rows - a.Rows
+		}
+		return strings.Compare(a.Word, b.Word)
+	})
+	out.Words = out.Words[:min(len(out.Words), finding.QuoteMax)]
+	return out
+}

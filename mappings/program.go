@@ -1,0 +1,79 @@
+package mappings
+
+import (
+	"regexp"
+
+	"sheetlift/importers"
+)
+
+// program is a mapping that has been checked: every name resolved, every format, expression and word list compiled. Only
+// the sheet's columns and the evidence of its values are still open.
+type program struct {
+	skips []condition
+	specs []specProgram
+}
+
+// condition is a compiled Condition.
+type condition struct {
+	column Column
+	words  map[string]bool // folded; nil if the test is another
+	expr   *regexp.Regexp
+	blank  bool
+	not    bool // not_blank
+	reason string
+}
+
+// specProgram is a compiled RecordSpec.
+type specProgram struct {
+	entity  *importers.Entity
+	when    *condition
+	history bool
+	fields  []fieldProgram // in the order of the entity's fields
+	key     []int          // entity field indexes, in the order of the mapping
+	status  int            // consent: index into fields of status and of lawful_basis, else -1
+	basis   int
+}
+
+// fieldProgram is a compiled FieldSpec.
+type fieldProgram struct {
+	index    int // of the entity's field
+	field    *importers.Field
+	path     string // entity.field
+	typ      importers.Type
+	from     []Column
+	join     string
+	layouts  []*layout
+	iso      bool // iso8601 is among the declared formats
+	serial   bool // serial is
+	declared bool // some format is declared
+	zone     string
+	region   string
+	words    map[string]word // enum: folded word of the source
+	nulls    map[string]bool // folded
+	norm     normalization
+	rules    *rules
+	constant *importers.Value
+	stated   *StatedBy
+	yesGiven bool // consent status: some word means yes and yes means given
+}
+
+// word is what a word of the source means.
+type word struct {
+	term     string // enum, text, id
+	value    int64  // bool
+	noAnswer bool   // consent status: the word says nothing about consent
+}
+
+// normalization is what the mapping allows to change in a text.
+type normalization struct {
+	trim, nfc, lower, upper, collapse bool
+}
+
+func (n normalization) any() bool { return n.trim || n.nfc || n.lower || n.upper || n.collapse }
+
+// joins reports whether the columns of the field are joined; otherwise the first that is not blank counts.
+func (f *fieldProgram) joins() bool {
+	return len(f.from) > 1 && (f.typ == importers.Text || f.typ == importers.Date || f.typ == importers.DateTime)
+}
+
+func (f *fieldProgram) isDate() bool { return f.typ == importers.Date || f.typ == importers.DateTime }
