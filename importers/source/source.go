@@ -232,6 +232,7 @@ type Facts struct {
 	AutoFilter      bool
 	Validations     int // data validations
 	BlankLines      int // text files
+	StrayQuotes     int // text files: quoted fields with text after the closing quote, which is kept as part of them
 }
 
 // What kind of fault an Error is; branch with errors.Is.

@@ -19,6 +19,9 @@ type reader struct {
 	book  *Book
 	b     *source.Builder
 	s     scanner
+	pat   patterns
+	putf  func(int, field) // put, bound once
+	slow  bool             // tests: read every record by record
 	facts source.Facts
 	err   error
 
@@ -38,7 +41,9 @@ type reader struct {
 }
 
 func newReader(ctx context.Context, b *Book) *reader {
-	return &reader{ctx: ctx, book: b, b: source.NewBuilder(true), s: scanner{delimiter: b.delimiter}, off: b.skip, line: 1}
+	r := &reader{ctx: ctx, book: b, b: source.NewBuilder(true), s: scanner{delimiter: b.delimiter}, pat: newPatterns(b.delimiter), off: b.skip, line: 1}
+	r.putf = r.put
+	return r
 }
 
 // Facts of the file.
@@ -70,7 +75,10 @@ func (r *reader) next() (*source.Block, error) {
 	r.buf = r.buf[:r.end]
 	first := r.pos
 	for !r.b.Full() {
-		if r.pos >= r.end && r.eof {
+		if !r.slow {
+			r.records()
+		}
+		if r.b.Full() || r.pos >= r.end && r.eof {
 			break
 		}
 		if err := r.record(); errors.Is(err, errCut) {
@@ -130,7 +138,7 @@ func (r *reader) fault(kind error, message, remedy string) error {
 func (r *reader) record() error {
 	before := len(r.buf)
 	r.cells, r.wide = 0, 0
-	rec, st := r.s.scan(r.buf[:r.end], r.pos, r.eof, r.put)
+	rec, st := r.s.scan(r.buf[:r.end], r.pos, r.eof, r.putf)
 	switch st {
 	case recordCut:
 		r.b.DropRow()
@@ -142,18 +150,7 @@ func (r *reader) record() error {
 	if r.wide > 0 {
 		return r.fault(source.ErrLimit, "the record has more than "+strconv.Itoa(r.book.lim.Columns)+" fields", "if the delimiter is right and the file genuine, raise the limit named (columns)")
 	}
-	r.num++
-	if rec.blank {
-		r.facts.BlankLines++
-	} else {
-		r.b.EndRecord(r.num, r.line, rec.fields, source.Span{Off: uint32(r.pos), Len: uint32(rec.end - r.pos)})
-		r.facts.Rows++
-		r.facts.Cells += r.cells
-		r.facts.LastRow = r.num
-		r.facts.LastColumn = max(r.facts.LastColumn, rec.fields)
-	}
-	r.line += rec.lines
-	r.pos = rec.next
+	r.keep(rec, r.cells)
 	return nil
 }
 

@@ -184,7 +184,7 @@ func isBinary(head []byte) bool {
 		switch {
 		case c == 0:
 			nul++
-		case c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b && c != 0x1a:
+		case c < 0x20 && (c < '\t' || c > '\r') && c != 0x1b && c != 0x1a: // tab to CR, ESC and the end mark of DOS are text
 			control++
 		}
 	}
