@@ -19,6 +19,7 @@ const headerSearch = 20
 type sheetProfile struct {
 	headerRow int // fixed, or found; 0 while searching
 	header    []string
+	outline   []mappings.Outline
 	columns   []*columnProfile
 	rows      int
 	cells     int
@@ -60,7 +61,7 @@ func newSheetProfile() *sheetProfile {
 func (s *sheetProfile) start(b *source.Block, m *mappings.Mapping) {
 	at := -1
 	if m != nil {
-		s.headerRow, at = m.FindHeader(b)
+		s.headerRow, at = m.HeaderIn(b)
 	}
 	if s.headerRow == 0 && (m == nil || at < 0) {
 		most := 0
@@ -79,14 +80,17 @@ func (s *sheetProfile) start(b *source.Block, m *mappings.Mapping) {
 	if at < 0 {
 		return
 	}
-	s.header = headerCells(b, at)
+	s.header = mappings.HeaderNames(b, at)
 	if m == nil {
 		return
 	}
-	for _, columns := range m.KeyColumns(s.header) {
-		k := &keyProfile{columns: columns, seen: map[uint64]struct{}{}}
+	for i, o := range m.Outlines(s.header) {
+		if s.outline = append(s.outline, o); len(o.Key) == 0 || m.Records[i].History {
+			continue
+		}
+		k := &keyProfile{columns: o.Key, seen: map[uint64]struct{}{}}
 		var letters []string
-		for _, c := range columns {
+		for _, c := range o.Key {
 			letters = append(letters, source.Letters(c))
 		}
 		k.label = "columns " + strings.Join(letters, ", ")
@@ -99,21 +103,12 @@ func (s *sheetProfile) add(b *source.Block) {
 	for i := range b.Rows() {
 		if b.RowNum[i] <= s.headerRow {
 			if b.RowNum[i] == s.headerRow {
-				s.header = headerCells(b, i)
+				s.header = mappings.HeaderNames(b, i)
 			}
 			continue
 		}
 		s.row(b, i)
 	}
-}
-
-func headerCells(b *source.Block, i int) []string {
-	var h []string
-	for col := range b.Cols {
-		c := b.Cols[col][i]
-		h = append(h, string(b.Bytes(c)))
-	}
-	return h
 }
 
 func (s *sheetProfile) row(b *source.Block, i int) {

@@ -534,7 +534,7 @@ func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error)
 // judgeConsent applies the consent rule and the precedence of what speaks against it.
 func (s *settler) judgeConsent(row *mappings.Row, j judged) (judged, string, error) {
 	x := &j.identified
-	facts := importers.Facts{PurposeKnown: x.Get("purpose").Set, ObtainedAt: s.sh.src.obtained, Statements: x.Statements()}
+	facts := importers.Facts{PurposeKnown: x.Get("purpose").Set, ObtainedAt: s.sh.src.obtained, Statements: s.sh.statements[x.Spec]}
 	id, ver, wording := x.Get("notice_id"), x.Get("notice_version"), x.Get("notice_digest")
 	switch {
 	case id.Set && ver.Set || wording.Set:

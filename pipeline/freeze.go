@@ -64,10 +64,10 @@ func (p *Pipeline) Freeze(ctx context.Context) (*FreezeResult, error) {
 	if err := p.unchangedSince(inv); err != nil {
 		return nil, err
 	}
-	key := p.key(Freeze, rec.Digest)
+	key := p.key(Freeze, rec.ResultDigest)
 	return execute(ctx, p, task[FreezeResult]{
 		stage: Freeze, key: key,
-		pre: map[string]any{"inventory": rec.Digest},
+		pre: map[string]any{"inventory": rec.ResultDigest},
 		check: func(_ context.Context, r *FreezeResult) error {
 			return p.verifyBag(r)
 		},

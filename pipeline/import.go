@@ -86,7 +86,7 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 		return nil, err
 	}
 	// The same frozen bytes under the same mappings are imported once, whichever dry-run came last.
-	key := p.key(Import, in.dry.Map, p.batch.digest)
+	key := p.key(Import, in.dry.Map)
 	return execute(ctx, p, task[ImportResult]{
 		stage: Import, key: key,
 		pre:   map[string]any{"dryrun": in.dry.Digest},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
@@ -203,11 +202,11 @@ func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, 
 			inv.Keys = append(inv.Keys, source.Letters(col))
 		}
 	}
-	return inv, p.sheetFindings(rec, prof, sheet, src, m, file)
+	return inv, p.sheetFindings(rec, prof, sheet, src, file)
 }
 
 // sheetFindings reports the hazards of one sheet.
-func (p *Pipeline) sheetFindings(rec *recorder, prof *readProfile, sheet source.SheetInfo, src *Source, m *mappings.Mapping, file string) error {
+func (p *Pipeline) sheetFindings(rec *recorder, prof *readProfile, sheet source.SheetInfo, src *Source, file string) error {
 	var err error
 	report := func(rule string, edit func(*finding.Finding)) {
 		if err == nil {
@@ -264,15 +263,16 @@ func (p *Pipeline) sheetFindings(rec *recorder, prof *readProfile, sheet source.
 				source.Letters(col), prof.name(col), n)))
 		}
 	}
-	if m != nil {
-		for _, col := range m.StatusColumns() {
-			if i := slices.Index(prof.names(), col); i >= 0 && i < len(prof.columns) && prof.rows >= constantMin {
-				if c := prof.columns[i]; !c.over && c.count() == 1 && c.filled > 0 {
-					report("consent.constant_column", func(f *finding.Finding) {
-						f.Rows, f.Column = c.filled, source.Letters(i)
-						f.Message = fmt.Sprintf("column %s (%s) holds one value in all of its %d cells; a real register has some of each", source.Letters(i), prof.name(i), c.filled)
-					})
-				}
+	for _, o := range prof.outline {
+		for _, col := range o.Fields["status"] {
+			if o.Entity != "consent" || col >= len(prof.columns) || prof.rows < constantMin {
+				continue
+			}
+			if c := prof.columns[col]; !c.over && c.count() == 1 {
+				report("consent.constant_column", func(f *finding.Finding) {
+					f.Rows, f.Column = c.filled, source.Letters(col)
+					f.Message = fmt.Sprintf("column %s (%s) holds one value in all of its %d cells; a real register has some of each", source.Letters(col), prof.name(col), c.filled)
+				})
 			}
 		}
 	}
@@ -295,8 +295,6 @@ func (r *readProfile) name(col int) string {
 	}
 	return "column " + source.Letters(col)
 }
-
-func (r *readProfile) names() []string { return r.header }
 
 // profileSheet reads one sheet to its end.
 func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, src *Source, m *mappings.Mapping) (*readProfile, error) {

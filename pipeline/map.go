@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
 	"sheetlift/mappings"
@@ -87,6 +88,8 @@ type sheet struct {
 	index int
 	env   mappings.Env
 	src   *Source
+
+	statements []map[string]importers.Statement // by record of the mapping
 }
 
 func (s *sheet) close() {
@@ -111,6 +114,9 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 		return nil, err
 	}
 	sh := &sheet{file: fd, book: book, index: -1, src: s}
+	for i := range m.Records {
+		sh.statements = append(sh.statements, m.Records[i].Statements())
+	}
 	want := s.Sheet
 	if want == "" {
 		want = m.Sheet

@@ -14,20 +14,20 @@ import (
 // Status says how far the batch is and what comes next. It changes nothing.
 func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	r := &StatusResult{Schema: StatusSchema, Batch: p.batch.Name}
+	var ops []*ledger.Record
+	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	for _, stage := range Stages {
 		st := StageStatus{Stage: stage, State: "not started"}
-		var rec *ledger.Record
-		err := p.db.View(ctx, func(tx *store.Tx) (err error) {
-			rec, err = ledger.Latest(ctx, tx, p.id.Tenant, p.batch.Name, Initial, stage)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if rec != nil {
-			st.State, st.Operator, st.Digest = rec.State, rec.Operator, rec.Digest
-			if rec.Finished > 0 {
-				st.Finished = time.UnixMicro(rec.Finished).UTC().Format(time.RFC3339)
+		if rec := newest(ops, stage); rec != nil {
+			st.State, st.Operator, st.Digest = string(rec.State), rec.Operator, rec.ResultDigest
+			if rec.FinishedAt > 0 {
+				st.Finished = time.UnixMicro(rec.FinishedAt).UTC().Format(time.RFC3339)
 			}
 		}
 		r.Stages = append(r.Stages, st)
@@ -35,13 +35,9 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	if err := p.stale(ctx, r); err != nil {
 		return nil, err
 	}
-	for i, st := range r.Stages {
+	for _, st := range r.Stages {
 		if st.State == "succeeded" {
 			continue
-		}
-		if i > 0 && st.Why != "" && st.State == "waiting" {
-			r.Next = st.Why
-			break
 		}
 		r.Next = fmt.Sprintf("sheetlift run --until %s", st.Stage)
 		break
@@ -53,6 +49,17 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// newest is the operation of a stage that was asked for last, whatever its state.
+func newest(ops []*ledger.Record, stage string) *ledger.Record {
+	var n *ledger.Record
+	for _, op := range ops {
+		if op.Stage == stage && (n == nil || op.AskedAt > n.AskedAt) {
+			n = op
+		}
+	}
+	return n
 }
 
 // stale marks succeeded stages whose inputs are no longer what they were.

@@ -205,8 +205,8 @@ func (p *Pipeline) fieldColumns(ctx context.Context) map[string]map[string][]int
 		if err != nil {
 			continue
 		}
-		for _, fields := range m.FieldColumns(header) {
-			out[s.Name+"\x00"+fields.Entity] = fields.Columns
+		for _, o := range m.Outlines(header) {
+			out[s.Name+"\x00"+o.Entity] = o.Fields
 		}
 	}
 	return out
@@ -228,8 +228,8 @@ func (p *Pipeline) readHeader(ctx context.Context, fr *FreezeResult, s *Source, 
 	if err != nil {
 		return nil, err
 	}
-	if _, i := m.FindHeader(b); i >= 0 {
-		return headerCells(b, i), nil
+	if _, i := m.HeaderIn(b); i >= 0 {
+		return mappings.HeaderNames(b, i), nil
 	}
 	return nil, nil
 }

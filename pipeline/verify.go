@@ -34,10 +34,10 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 	}
 	for _, op := range ops {
 		err := p.db.View(ctx, func(tx *store.Tx) error { return ledger.VerifyChain(ctx, tx, op.ID) })
-		if err != nil && !errors.Is(err, ledger.ErrTampered) {
+		if err != nil && !errors.Is(err, ledger.ErrChain) {
 			return nil, err
 		}
-		check(fmt.Sprintf("checkpoint chain of %s %s", op.Stage, short(op.Key)), err, "")
+		check(fmt.Sprintf("checkpoint chain of %s %s", op.Stage, short(op.ID)), err, "")
 	}
 	inv, _, err := last[InventoryResult](ctx, p, Inventory)
 	if err != nil {

@@ -133,7 +133,7 @@ func TestLoadAndReadBack(t *testing.T) {
 				}
 				c.Release()
 			}
-			o := register.Origin{Identity: identity, Batch: "one", Snapshot: "initial", Source: "crm"}
+			o := register.Origin{Identity: identity, Batch: "one", Snapshot: "initial", Source: "crm", StagedDigest: digest}
 			if err := register.SumRegister(ctx, tx, e, o, &got, &gotRows, b); err != nil {
 				return err
 			}

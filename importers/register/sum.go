@@ -111,7 +111,7 @@ func SumStaged(e *importers.Entity, cols []importers.Column, c *staged.Chunk, re
 	return nil
 }
 
-// SumRegister adds up what the register holds of one source of a batch: the records of the entity, and the source rows.
+// SumRegister adds up what the register holds of one staged file: its records, and the source rows they came from.
 func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origin, records *Sum, rows *Sum, seen map[int64]bool) error {
 	names := hashed(e)
 	ints := map[string]bool{}
@@ -129,8 +129,8 @@ func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origi
 				SELECT p.row, p.row_digest, r.` + strings.Join(names, ", r.") + `
 				FROM provenance p
 				JOIN ` + table + ` r ON r.id = p.id
-				WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot = $3 AND p.source = $4 AND p.entity = $5`
-			got, err := tx.Query(ctx, q, o.Tenant, o.Batch, o.Snapshot, o.Source, e.Name)
+				WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot = $3 AND p.source = $4 AND p.entity = $5 AND p.staged_digest = $6`
+			got, err := tx.Query(ctx, q, o.Tenant, o.Batch, o.Snapshot, o.Source, e.Name, o.StagedDigest)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,83 @@
+package mappings
+
+import (
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+)
+
+// Outline is where one record of a mapping finds its fields in a sheet: for hints and traces, not for applying. Columns that
+// the sheet does not have are left out.
+type Outline struct {
+	Entity string
+	Fields map[string][]int // field to column indexes from 0, in the mapping's order
+	Key    []int            // columns behind the key
+}
+
+// HeaderIn finds the header in the first block of a sheet: its row number and its index in the block; 0 and -1 if there is
+// none or it lies further down.
+func (m *Mapping) HeaderIn(b *source.Block) (row, index int) {
+	if m.Header.None {
+		return 0, -1
+	}
+	for i := range b.Rows() {
+		switch {
+		case m.Header.Row > 0 && b.RowNum[i] != m.Header.Row:
+		case len(m.Header.Match) > 0 && (b.RowNum[i] > headerWithin || !headerMatches(b, i, m.Header.Match)):
+		case rowHolds(b, i):
+			return b.RowNum[i], i
+		}
+	}
+	return 0, -1
+}
+
+// HeaderNames are the header texts of row i of a block, one a column, as they stand there: they may look like personal
+// values, see LooksPersonal.
+func HeaderNames(b *source.Block, i int) []string {
+	var names []string
+	for col := range b.Cols {
+		names = append(names, headerText(b, col, i))
+	}
+	return names
+}
+
+// Outlines resolves the mapping's columns against header texts.
+func (m *Mapping) Outlines(header []string) []Outline {
+	folded := make([]string, len(header))
+	for i, h := range header {
+		folded[i] = headerFold(h)
+	}
+	var list []Outline
+	for _, r := range m.Records {
+		o := Outline{Entity: r.Entity, Fields: map[string][]int{}}
+		for name, f := range r.Fields {
+			for _, c := range f.From {
+				if col, message, _ := c.resolve(folded, nil); message == "" {
+					o.Fields[name] = append(o.Fields[name], col)
+				}
+			}
+		}
+		for _, name := range r.Key {
+			o.Key = append(o.Key, o.Fields[name]...)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// Statements are who stated the constant fields of a record of the mapping, by field.
+func (r *RecordSpec) Statements() map[string]importers.Statement {
+	var stated map[string]importers.Statement
+	for name, f := range r.Fields {
+		if f.StatedBy != nil {
+			if stated == nil {
+				stated = map[string]importers.Statement{}
+			}
+			stated[name] = importers.Statement{By: f.StatedBy.Name, At: f.StatedBy.At}
+		}
+	}
+	return stated
+}
+
+// LooksPersonal reports whether a header, sheet or file name looks like a value about a person, so that it is only ever shown
+// by position.
+func LooksPersonal(name string) bool { return !showable(name) }

@@ -1,0 +1,179 @@
+package pipeline_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// wantDry are the counts of the batch in houseFiles.
+func checkDryRun(t *testing.T, r *pipeline.DryRunResult) {
+	t.Helper()
+	if !r.Complete || !r.Passed {
+		t.Errorf("complete %v, passed %v", r.Complete, r.Passed)
+	}
+	for _, s := range r.Sources {
+		if s.Rows.Read != s.Rows.Accepted+s.Rows.Rejected+s.Rows.Skipped {
+			t.Errorf("%s: %+v does not add up", s.Source, s.Rows)
+		}
+		if s.Source == "consents" {
+			if want := (pipeline.Rows{Read: 18, Accepted: 11, Rejected: 5, Skipped: 2}); s.Rows != want {
+				t.Errorf("consents: %+v, want %+v", s.Rows, want)
+			}
+			if want := map[string]int{"subject.erased": 1, "key.multiple_match": 2, "ref.not_found": 1, "enum.unmapped": 1}; !maps.Equal(s.Rejected, want) {
+				t.Errorf("rejected by %v, want %v", s.Rejected, want)
+			}
+			if want := map[string]int{"consent.no_answer": 1, "row.repeat": 1}; !maps.Equal(s.Skipped, want) {
+				t.Errorf("skipped by %v, want %v", s.Skipped, want)
+			}
+		}
+	}
+	c := r.Entities["consent"]
+	if c.Records != 11 || c.Receipts != 5 || c.LegacyAssertions != 6 {
+		t.Errorf("consent: %+v, want 5 receipts and 6 assertions", c)
+	}
+	n := 0
+	for _, k := range r.ByRule {
+		n += k.Count
+	}
+	lines := findings(t, r.FindingsFile)
+	if sum := r.Findings.Error + r.Findings.Warning + r.Findings.Info; n != sum || len(lines) != sum {
+		t.Errorf("the findings file has %d lines, by_rule counts %d, findings %d", len(lines), n, sum)
+	}
+}
+
+var wantCounts = map[string]int{
+	"purposes": 2, "notices": 2, "activities": 0, "retention_rules": 0, "suppressions": 1, "cases": 2,
+	"receipts": 5, "legacy_assertions": 6, "id_map": 18, "provenance": 18, "events": 5,
+}
+
+func TestStagesOnBothDatabases(t *testing.T) {
+	var digests []map[string]string
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		got := h.mustRun(pipeline.Reconcile)
+		checkDryRun(t, got["dryrun"].(*pipeline.DryRunResult))
+		if c := h.counts(); !maps.Equal(c, wantCounts) {
+			t.Errorf("register: %v, want %v", c, wantCounts)
+		}
+		rec := got["reconcile"].(*pipeline.ReconcileResult)
+		if !rec.Passed {
+			t.Errorf("reconcile did not pass: %+v", rec)
+		}
+		for _, s := range rec.Sources {
+			if !s.Agree || s.Frozen != s.Staged {
+				t.Errorf("source %s: %+v", s.Source, s)
+			}
+		}
+		d := map[string]string{}
+		for stage, r := range got {
+			d[stage] = pipeline.Common(r).Digest
+		}
+		digests = append(digests, d)
+
+		// Again: nothing happens twice, and the dry-run knows the rows.
+		again := h.mustRun(pipeline.Reconcile)
+		if !pipeline.Common(again["import"]).AlreadyDone {
+			t.Error("the second import did something")
+		}
+		if c := h.counts(); !maps.Equal(c, wantCounts) {
+			t.Errorf("after a second run: %v, want %v", c, wantCounts)
+		}
+		dry := again["dryrun"].(*pipeline.DryRunResult)
+		if dry.Rows.Accepted != 0 || dry.Sources[4].Skipped["row.known"] != 12 {
+			t.Errorf("a dry-run after the import: %+v %v", dry.Rows, dry.Sources[4].Skipped)
+		}
+		v, err := h.open().Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range v.Checks {
+			if !c.OK {
+				t.Errorf("verify: %s: %s", c.What, c.Detail)
+			}
+		}
+		st, err := h.open().Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range st.Stages {
+			if s.State != "succeeded" {
+				t.Errorf("status of %s: %s %s", s.Stage, s.State, s.Why)
+			}
+		}
+	})
+	if len(digests) == 2 && !maps.Equal(digests[0], digests[1]) {
+		t.Errorf("the databases give different digests:\n%v\n%v", digests[0], digests[1])
+	}
+}
+
+// TestConsentRule is must-show 3: what makes a receipt, and what wins.
+func TestConsentRule(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Import)
+	for _, c := range []struct {
+		name, id, class, missing, state, cause string
+	}{
+		{"all six answers make a receipt", "C-1", "receipt", "", "given", "receipt"},
+		{"no notice", "C-2", "legacy_assertion", "notice", "given", "assertion"},
+		{"Y under proof is no proof", "C-3", "legacy_assertion", "proof", "given", "assertion"},
+		{"a notice not in force is none", "C-4", "legacy_assertion", "notice", "given", "assertion"},
+		{"an undated opt-out beats an earlier receipt", "C-6", "receipt", "", "withdrawn", "withdrawal_undated"},
+		{"a later receipt beats a dated withdrawal", "C-8", "receipt", "", "given", "receipt_later"},
+		{"a tie does not", "C-10", "receipt", "", "withdrawn", "withdrawal"},
+		{"a suppression covers a receipt, whatever the case of the address", "C-11", "receipt", "", "suppressed", "suppressed_objection"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := h.open().Trace(t.Context(), "consent", c.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Records) != 1 {
+				t.Fatalf("%d records", len(r.Records))
+			}
+			x := r.Records[0]
+			if x.Class != c.class || x.Values["missing"] != c.missing || x.State != c.state || x.StateCause != c.cause {
+				t.Errorf("class %s missing %q state %s (%s)", x.Class, x.Values["missing"], x.State, x.StateCause)
+			}
+			if len(x.Places) != 1 || x.Places[0].File != "consents.csv" || x.Places[0].Row < 2 || x.Places[0].Cells["status"] == "" {
+				t.Errorf("places %+v", x.Places)
+			}
+			for field, v := range x.Values {
+				if strings.Contains(v, "example.com") {
+					t.Errorf("%s shows a personal value", field)
+				}
+			}
+		})
+	}
+}
+
+// TestStatedNoticeChangesNothing: a notice that an operator states for the whole file makes no receipt.
+func TestStatedNoticeChangesNothing(t *testing.T) {
+	m := strings.NewReplacer(
+		"notice_id: Notice", `notice_id: { const: PN, stated_by: { name: Olga Operator, at: 2026-10-02 } }`,
+		"notice_version: Version", `notice_version: { const: "2", stated_by: { name: Olga Operator, at: 2026-10-02 } }`,
+	).Replace(houseFiles["consents.yaml"])
+	h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.yaml": m})
+	r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	if c := r.Entities["consent"]; c.Receipts != 0 || c.Missing["notice"] != c.Records {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestToleranceFailsTheDryRun(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), map[string]string{"batch.yaml": strings.Replace(batchYAML, "TOLERANCE", "4", 1)})
+	got := h.mustRun(pipeline.Reconcile)
+	r := got["dryrun"].(*pipeline.DryRunResult)
+	if r.Passed || !slices.ContainsFunc(r.ByRule, func(c pipeline.RuleCount) bool { return c.Rule == "source.over_tolerance" }) {
+		t.Errorf("passed %v, rules %v", r.Passed, r.ByRule)
+	}
+	if got["import"] != nil {
+		t.Error("run went on to the import")
+	}
+	_, err := h.open().Import(t.Context())
+	wantGate(t, err, "did not pass")
+}
