@@ -102,6 +102,14 @@ func (b *Builder) putSlow(col int, c Cell) bool {
 	return b.Put(col, c)
 }
 
+// At gives the cell in column col of the row being filled.
+func (b *Builder) At(col int) Cell {
+	if col >= len(b.slot) || b.slot[col] == 0 || b.row >= len(b.store[b.slot[col]-1]) {
+		return Cell{}
+	}
+	return b.store[b.slot[col]-1][b.row]
+}
+
 // Filled reports whether the row being filled has a cell.
 func (b *Builder) Filled() bool { return b.any }
 

@@ -99,7 +99,7 @@ func (r *reader) next() (*source.Block, error) {
 	if r.b.Rows() == 0 {
 		return nil, io.EOF
 	}
-	if r.facts.Cells > int(r.book.lim.Cells) {
+	if int64(r.facts.Cells) > r.book.lim.Cells {
 		return nil, r.fault(source.ErrLimit, "there are more than "+strconv.FormatInt(r.book.lim.Cells, 10)+" cells", "if the file is genuine, raise the limit named (cells)")
 	}
 	k := r.b.Block(nil, r.buf[:r.end])

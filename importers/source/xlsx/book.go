@@ -32,12 +32,16 @@ func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt sourc
 	if err != nil {
 		return nil, err
 	}
-	part, err := a.workbookPart(ctx)
+	types, err := a.contentTypes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	part, err := a.workbookPart(ctx, types)
 	if err != nil {
 		return nil, err
 	}
 	b := &Book{a: a}
-	if b.workbook, err = a.readWorkbook(ctx, part); err != nil {
+	if b.workbook, err = a.readWorkbook(ctx, part, types); err != nil {
 		return nil, err
 	}
 	if b.workbook.styles >= 0 {

@@ -108,15 +108,12 @@ func (r *sheetReader) fastCell() bool {
 		return false
 	}
 	class := source.General
-	if style != 0 && style < len(r.book.styles) {
+	if style < len(r.book.styles) {
 		f := &r.book.styles[style]
 		if f.pad > 1 {
 			return false
 		}
 		class = f.class
-	}
-	if style == 0 && len(r.book.styles) > 0 {
-		class = r.book.styles[0].class
 	}
 	if kind == 'i' {
 		return r.fastInline(p, col, class)
@@ -262,6 +259,8 @@ func (r *sheetReader) slowCell(t token) error {
 
 // parseCell reads a whole c element.
 func (r *sheetReader) parseCell(t token) (c cell, end int, err error) {
+	c.value, c.inline = r.value[:0], r.inline[:0]
+	defer func() { r.value, r.inline = c.value, c.inline }()
 	for a := t.attrs; ; {
 		name, value, rest, ok := nextAttr(a)
 		if !ok {
@@ -442,9 +441,9 @@ func (r *sheetReader) putCell(c *cell) error {
 		value = bytes.TrimSpace(value)
 		switch string(value) {
 		case "1", "true", "TRUE":
-			out.Kind, value = source.Bool, []byte("TRUE")
+			out.Kind, value = source.Bool, trueText
 		case "0", "false", "FALSE":
-			out.Kind, value = source.Bool, []byte("FALSE")
+			out.Kind, value = source.Bool, falseText
 		case "":
 		default:
 			return r.fault(source.ErrMalformed, c, "is a boolean that is neither true nor false", remedyResave)
@@ -482,22 +481,48 @@ func (r *sheetReader) finish(c *cell, col int, out source.Cell, value []byte) er
 		if !c.formula || c.hasValue && string(c.kind) == "str" {
 			return nil
 		}
-		r.facts.FormulasNoCache++
 		out = source.Cell{Class: out.Class, Flags: source.Formula | source.NoCache}
-	} else {
-		r.cells++
-		if out.Kind == source.ErrorValue {
-			r.facts.ErrorCells++
-		}
-		if out.Flags&source.Shared == 0 {
-			r.b.Data = append(r.b.Data, value...)
-		}
 	}
 	if !r.b.Put(col, out) {
-		return r.fault(source.ErrMalformed, c, "is there twice", remedyResave)
+		if before := r.b.At(col); before.Kind == out.Kind && bytes.Equal(r.bytes(before), r.valueOf(out, value)) {
+			return nil // written twice with the same content
+		}
+		return r.fault(source.ErrMalformed, c, "is there twice with different content", remedyResave)
+	}
+	switch out.Kind {
+	case source.Empty:
+		r.facts.FormulasNoCache++
+		return nil
+	case source.ErrorValue:
+		r.facts.ErrorCells++
+	}
+	r.cells++
+	if out.Flags&source.Shared == 0 {
+		r.b.Data = append(r.b.Data, value...)
 	}
 	return nil
 }
+
+// bytes gives the value of a cell that was put.
+func (r *sheetReader) bytes(c source.Cell) []byte {
+	if c.Flags&source.Shared != 0 {
+		return r.book.strings.text[c.Off : c.Off+c.Len]
+	}
+	return r.b.Data[c.Off : c.Off+c.Len]
+}
+
+// valueOf gives the value of a cell that is about to be put.
+func (r *sheetReader) valueOf(c source.Cell, value []byte) []byte {
+	switch {
+	case c.Kind == source.Empty:
+		return nil
+	case c.Flags&source.Shared != 0:
+		return r.bytes(c)
+	}
+	return value
+}
+
+var trueText, falseText = []byte("TRUE"), []byte("FALSE")
 
 // integerDigits counts the digits before the decimal point; a number with an exponent has them all.
 func integerDigits(b []byte) int {

@@ -115,29 +115,57 @@ func (a *archive) walker(ctx context.Context, i int) (*walker, error) {
 	return &walker{stream: s, a: a, part: part}, nil
 }
 
-// contentTypes reads [Content_Types].xml: part name (folded) → type, and extension → type.
-func (a *archive) contentTypes(ctx context.Context) (parts, extensions map[string]string, err error) {
-	parts, extensions = map[string]string{}, map[string]string{}
+// contentTypes is what [Content_Types].xml says.
+type contentTypes struct {
+	parts      map[string]string // folded part name → type
+	extensions map[string]string
+}
+
+func (a *archive) contentTypes(ctx context.Context) (contentTypes, error) {
+	c := contentTypes{parts: map[string]string{}, extensions: map[string]string{}}
 	i := a.find("[Content_Types].xml")
 	if i < 0 {
-		return parts, extensions, nil
+		return c, nil
 	}
-	err = a.walk(ctx, i, func(w *walker, t token) error {
+	err := a.walk(ctx, i, func(w *walker, t token) error {
 		kind, _ := t.plainAttr("ContentType")
 		switch {
 		case t.is("Override"):
 			name, _ := t.plainAttr("PartName")
-			parts[fold(name)] = kind
+			c.parts[fold(name)] = kind
 		case t.is("Default"):
 			ext, _ := t.plainAttr("Extension")
-			extensions[strings.ToLower(ext)] = kind
+			c.extensions[strings.ToLower(ext)] = kind
 		}
 		return nil
 	})
-	return parts, extensions, err
+	return c, err
 }
 
-// package kinds that are told apart for the refusal's words.
+// of gives the type of a part.
+func (c contentTypes) of(e *entry) string {
+	name := fold(e.name)
+	if t, ok := c.parts[name]; ok {
+		return t
+	}
+	return c.extensions[strings.TrimPrefix(path.Ext(name), ".")]
+}
+
+// only gives the one part whose type satisfies f, or -1 when there is none or a choice.
+func (a *archive) only(c contentTypes, f func(kind string) bool) int {
+	found := -1
+	for i := range a.entries {
+		if f(c.of(&a.entries[i])) {
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+// otherPackages are told apart for the refusal's words.
 var otherPackages = []struct{ prefix, what, remedy string }{
 	{"application/vnd.openxmlformats-officedocument.wordprocessingml", "a Word document (.docx)", "export the table as .xlsx or CSV"},
 	{"application/vnd.ms-word", "a Word document (.docm)", "export the table as .xlsx or CSV"},
@@ -149,18 +177,7 @@ var otherPackages = []struct{ prefix, what, remedy string }{
 const remedySave = "open it in Excel or LibreOffice and save it as Excel workbook (.xlsx)"
 
 // workbookPart finds the part that is the workbook: the package's officeDocument relationship, else the content types.
-func (a *archive) workbookPart(ctx context.Context) (int, error) {
-	parts, extensions, err := a.contentTypes(ctx)
-	if err != nil {
-		return -1, err
-	}
-	typeOf := func(i int) string {
-		name := fold(a.entries[i].name)
-		if t, ok := parts[name]; ok {
-			return t
-		}
-		return extensions[strings.TrimPrefix(path.Ext(name), ".")]
-	}
+func (a *archive) workbookPart(ctx context.Context, types contentTypes) (int, error) {
 	rels, err := a.relations(ctx, "")
 	if err != nil && !errors.Is(err, source.ErrMalformed) && !errors.Is(err, source.ErrTruncated) {
 		return -1, err
@@ -174,15 +191,10 @@ func (a *archive) workbookPart(ctx context.Context) (int, error) {
 		}
 	}
 	if found < 0 {
-		for i := range a.entries {
-			if t := typeOf(i); strings.HasSuffix(t, ".main+xml") && isWorkbookType(t) {
-				found = i
-				break
-			}
-		}
+		found = a.only(types, func(t string) bool { return strings.HasSuffix(t, ".main+xml") && isWorkbookType(t) })
 	}
 	if found >= 0 {
-		t := typeOf(found)
+		t := types.of(&a.entries[found])
 		for _, o := range otherPackages {
 			if strings.HasPrefix(t, o.prefix) {
 				return -1, a.fault(source.ErrUnsupported, "", "it is "+o.what, o.remedy)

@@ -22,12 +22,14 @@ type sheetReader struct {
 	facts source.Facts
 
 	inRow   bool
-	row     int    // number of the row being read, or of the last one
-	rowText []byte // its digits, as cell references repeat them
-	rowSaid bool   // the row has an r attribute, or a cell has told its number
-	col     int    // column after the last cell, from 0
-	cells   int    // non-empty cells of the row
-	seen    []uint64
+	row     int      // number of the row being read, or of the last one
+	rowText []byte   // its digits, as cell references repeat them
+	rowSaid bool     // the row has an r attribute, or a cell has told its number
+	col     int      // column after the last cell, from 0
+	cells   int      // non-empty cells of the row
+	seen    []uint64 // bit set of the rows that were kept
+	value   []byte   // scratch of slowCell, so that no cell costs an allocation
+	inline  []byte
 }
 
 type sheetState uint8
@@ -83,7 +85,7 @@ func (r *sheetReader) Next() (*source.Block, error) {
 		r.err = io.EOF
 		return nil, io.EOF
 	}
-	if r.facts.Cells > int(min(r.w.a.lim.Cells, 1<<62)) {
+	if int64(r.facts.Cells) > r.w.a.lim.Cells {
 		r.err = r.located(r.w.a.fault(source.ErrLimit, r.w.part, "the sheet has more than "+strconv.FormatInt(r.w.a.lim.Cells, 10)+" cells", remedyLimit+" (cells)"))
 		return nil, r.err
 	}
@@ -124,7 +126,7 @@ func (r *sheetReader) stepBefore() error {
 	switch {
 	case t.kind == tokEOF:
 		r.state = sheetDone
-	case t.kind == tokStart && t.is("sheetData") && len(r.w.ends) <= 2:
+	case t.kind == tokStart && t.is("sheetData"):
 		r.state = inData
 		if t.empty {
 			r.state = afterData
@@ -151,6 +153,8 @@ func (r *sheetReader) stepAfter() error {
 	case t.kind == tokEOF:
 		r.state = sheetDone
 	case t.kind != tokStart:
+	case t.is("sheetData"):
+		return r.w.a.fault(source.ErrMalformed, r.w.part, "the sheet has two lists of rows", remedyResave)
 	case t.is("mergeCell"):
 		r.facts.Merged++
 	case t.is("autoFilter"):
@@ -244,7 +248,7 @@ func (r *sheetReader) beginRow(t token) error {
 		case "r":
 			n, err := strconv.Atoi(string(bytes.TrimSpace(value)))
 			if err != nil || n < 1 {
-				return r.w.a.fault(source.ErrMalformed, r.w.part, "a row after this one has no valid number", remedyResave)
+				return r.w.a.fault(source.ErrMalformed, r.w.part, "the row after row "+strconv.Itoa(r.row)+" has a number that is none", remedyResave)
 			}
 			num, r.rowSaid = n, true
 		case "hidden":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"sheetlift/importers/source"
 )
@@ -22,7 +23,7 @@ type workbook struct {
 	strings  int
 }
 
-func (a *archive) readWorkbook(ctx context.Context, part int) (*workbook, error) {
+func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes) (*workbook, error) {
 	name := a.entries[part].name
 	rels, err := a.relations(ctx, name)
 	if err != nil {
@@ -38,6 +39,13 @@ func (a *archive) readWorkbook(ctx context.Context, part int) (*workbook, error)
 		case r.kind == "sharedStrings" && r.part >= 0:
 			b.strings = r.part
 		}
+	}
+	// Without the relationship a part is found by its type, as long as there is one of it only.
+	if b.styles < 0 {
+		b.styles = a.only(types, func(t string) bool { return strings.HasSuffix(t, "spreadsheetml.styles+xml") })
+	}
+	if b.strings < 0 {
+		b.strings = a.only(types, func(t string) bool { return strings.HasSuffix(t, "spreadsheetml.sharedStrings+xml") })
 	}
 	listed := false
 	err = a.walk(ctx, part, func(_ *walker, t token) error {
@@ -64,6 +72,9 @@ func (a *archive) readWorkbook(ctx context.Context, part int) (*workbook, error)
 func (a *archive) addSheet(b *workbook, part string, t token, byID map[string]relation) error {
 	s := sheetPart{part: -1}
 	title, _ := t.plainAttr("name")
+	if !utf8.ValidString(title) {
+		return a.fault(source.ErrMalformed, part, "the name of sheet "+strconv.Itoa(len(b.sheets)+1)+" has undecodable characters", remedyResave)
+	}
 	s.info.Name = string(unescape([]byte(title)))
 	state, _ := t.plainAttr("state")
 	switch {
