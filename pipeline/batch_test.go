@@ -24,6 +24,8 @@ type house struct {
 	t   *testing.T
 	dir string
 	url string
+
+	opened *store.DB // what the test itself looks with
 }
 
 const batchYAML = `version: 1
@@ -177,6 +179,14 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 	})
 }
 
+// look is the test's own connection.
+func (h *house) look() *store.DB {
+	if h.opened == nil {
+		h.opened = h.db()
+	}
+	return h.opened
+}
+
 func (h *house) db() *store.DB {
 	h.t.Helper()
 	db, err := store.Open(context.Background(), h.url)
@@ -234,7 +244,7 @@ func findings(t *testing.T, path string) []finding.Finding {
 func (h *house) counts() map[string]int {
 	h.t.Helper()
 	got := map[string]int{}
-	err := h.db().View(h.t.Context(), func(tx *store.Tx) error {
+	err := h.look().View(h.t.Context(), func(tx *store.Tx) error {
 		for _, table := range []string{"purposes", "notices", "activities", "retention_rules", "suppressions", "cases", "receipts", "legacy_assertions", "id_map", "provenance", "events"} {
 			var n int
 			if err := tx.QueryRow(h.t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil {

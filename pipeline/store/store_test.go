@@ -14,8 +14,6 @@ import (
 	"sheetlift/pipeline/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
-
 // open gives an open database with one table that is written as a migration would.
 func open(t *testing.T, url string) *store.DB {
 	t.Helper()

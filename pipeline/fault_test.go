@@ -1,0 +1,238 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheetlift/importers/staged"
+	"sheetlift/manifests"
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// TestTamper is must-show 6: one changed byte, or a register changed since, and import refuses and says which.
+func TestTamper(t *testing.T) {
+	flip := func(t *testing.T, path string) {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[len(data)/2] ^= 1
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func(t *testing.T, dir, name string) string {
+		t.Helper()
+		found := ""
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == name {
+				found = path
+			}
+			return err
+		})
+		if err != nil || found == "" {
+			t.Fatalf("no %s in %s: %v", name, dir, err)
+		}
+		return found
+	}
+	storetest.Each(t, func(t *testing.T, url string) {
+		for _, c := range []struct {
+			name   string
+			tamper func(t *testing.T, h *house)
+			check  func(t *testing.T, err error)
+		}{
+			{"frozen file", func(t *testing.T, h *house) {
+				flip(t, find(t, filepath.Join(h.dir, ".sheetlift", "vault"), "consents.csv"))
+			},
+				func(t *testing.T, err error) { wantIntegrity(t, err, "consents.csv") }},
+			{"file added to the bag", func(t *testing.T, h *house) {
+				if err := os.WriteFile(filepath.Join(h.dir, ".sheetlift", "vault", "acme-2026", "initial", "data", "more.csv"), []byte("x"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}, func(t *testing.T, err error) { wantIntegrity(t, err, "more.csv") }},
+			{"staged file", func(t *testing.T, h *house) {
+				flip(t, find(t, filepath.Join(h.dir, ".sheetlift", "work"), "consents.consent.arrow"))
+			},
+				func(t *testing.T, err error) { wantIntegrity(t, err, "consents.consent.arrow") }},
+			{"mapping", func(t *testing.T, h *house) {
+				h.write("consents.yaml", strings.Replace(houseFiles["consents.yaml"], "given: [Y, yes]", "given: [Y, yes, perhaps]", 1))
+			}, func(t *testing.T, err error) { wantGate(t, err, "consents.yaml") }},
+			{"batch.yaml", func(t *testing.T, h *house) { h.write("batch.yaml", strings.Replace(batchYAML, "TOLERANCE", "50", 1)) },
+				func(t *testing.T, err error) { wantGate(t, err, "batch.yaml") }},
+			{"register", func(t *testing.T, h *house) {
+				err := h.db().Update(t.Context(), func(tx *store.Tx) error {
+					_, err := tx.Exec(t.Context(), `INSERT INTO revisions (tenant, batch, revision) VALUES ('acme', 'another', 1)`)
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}, func(t *testing.T, err error) { wantGate(t, err, "register changed") }},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				url := url
+				if strings.HasPrefix(url, "postgres") {
+					url = storetest.Postgres(t)
+				} else {
+					url = storetest.SQLite(t)
+				}
+				h := newHouse(t, url, nil)
+				h.mustRun(pipeline.DryRun)
+				c.tamper(t, h)
+				_, err := h.open().Import(t.Context())
+				c.check(t, err)
+				if n := h.counts(); n["receipts"] != 0 || n["purposes"] != 0 || n["provenance"] != 0 {
+					t.Errorf("the refused import wrote: %v", n)
+				}
+			})
+		}
+	})
+}
+
+func wantIntegrity(t *testing.T, err error, word string) {
+	t.Helper()
+	var own *pipeline.IntegrityError
+	if !errors.Is(err, manifests.ErrIntegrity) && !errors.As(err, &own) && !errors.Is(err, staged.ErrChanged) {
+		t.Fatalf("got %v, want an integrity fault", err)
+	}
+	if !strings.Contains(err.Error(), word) {
+		t.Errorf("%v does not name %q", err, word)
+	}
+}
+
+// TestConcurrentImports is must-show 5 within one process: several imports at once, one set of records.
+func TestConcurrentImports(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.DryRun)
+		const workers = 3
+		var pipes []*pipeline.Pipeline
+		for range workers {
+			pipes = append(pipes, h.open())
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		worked := 0
+		for _, p := range pipes {
+			wg.Go(func() {
+				r, err := p.Import(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if !r.AlreadyDone {
+					worked++
+				}
+			})
+		}
+		wg.Wait()
+		if worked != 1 {
+			t.Errorf("%d of %d imports did the work, want 1", worked, workers)
+		}
+		if c := h.counts(); !maps.Equal(c, wantCounts) {
+			t.Errorf("register: %v, want %v", c, wantCounts)
+		}
+	})
+}
+
+// childVariable makes the test binary a process that imports the batch in that folder and dies when told to.
+const childVariable = "SHEETLIFT_TEST_IMPORT"
+
+// TestImportChild is no test of its own: TestKilledImport starts it as a process.
+func TestImportChild(t *testing.T) {
+	dir := os.Getenv(childVariable)
+	if dir == "" {
+		t.SkipNow()
+	}
+	h := &house{t: t, dir: dir, url: os.Getenv(childVariable + "_DB")}
+	if _, err := h.open().Import(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledImport is must-show 5: kill -9 after each chunk and at other moments, run again: the same end state as without, on
+// both databases.
+func TestKilledImport(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.DryRun)
+		kills := 0
+		for chunks := 1; chunks <= 4; chunks++ {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestImportChild$", "-test.v")
+			cmd.Env = append(os.Environ(), childVariable+"="+h.dir, childVariable+"_DB="+url)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			// Wait until that many chunks are in the database, then kill: the process is somewhere after its commit.
+			deadline := time.Now().Add(40 * time.Second)
+			for h.events() < chunks && time.Now().Before(deadline) {
+				time.Sleep(time.Millisecond)
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				kills++
+			}
+			if h.expireLease() {
+				continue
+			}
+			break // it had finished before the kill
+		}
+		if kills == 0 {
+			t.Fatal("no import was killed under way")
+		}
+		if _, err := h.open().Import(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if c := h.counts(); !maps.Equal(c, wantCounts) {
+			t.Errorf("register after %d kills: %v, want %v", kills, c, wantCounts)
+		}
+		if got := h.mustRun(pipeline.Reconcile)["reconcile"].(*pipeline.ReconcileResult); !got.Passed {
+			t.Errorf("reconcile after %d kills: %+v", kills, got)
+		}
+	})
+}
+
+func (h *house) events() (n int) {
+	h.t.Helper()
+	err := h.look().View(h.t.Context(), func(tx *store.Tx) error {
+		return tx.QueryRow(h.t.Context(), `SELECT COUNT(*) FROM events`).Scan(&n)
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+// expireLease makes a dead import's lease run out at once; false when no import is running.
+func (h *house) expireLease() bool {
+	h.t.Helper()
+	var n int64
+	err := h.look().Update(h.t.Context(), func(tx *store.Tx) (err error) {
+		n, err = tx.Exec(h.t.Context(), `UPDATE operations SET lease_until = 0 WHERE kind = 'import' AND state = 'running'`)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(fmt.Errorf("expire the lease: %w", err))
+	}
+	return n > 0
+}
