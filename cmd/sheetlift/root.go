@@ -3,29 +3,68 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
+	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 // run runs one command line and returns the exit code.
-func run(ctx context.Context, args []string, std stdio) int {
+func run(ctx context.Context, args []string, std stdio) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			crash(std, fault)
+			code = exitInternal
+		}
+	}()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	started := false
 	root := newRoot(std)
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil {
-		fmt.Fprintf(std.err, "sheetlift: %v\n", err)
+	if err != nil && !started {
+		err = usageError{err} // the command line itself: an unknown command, a wrong number of arguments
 	}
+	complain(std.err, err)
 	return exitCode(err)
 }
 
+// crash reports a fault of the program. The value of a panic may quote data, so only a runtime error's own words are shown.
+func crash(std stdio, fault any) {
+	what := fmt.Sprintf("%T", fault)
+	if e, ok := fault.(runtime.Error); ok {
+		what = e.Error()
+	}
+	fmt.Fprintf(std.err, "sheetlift: internal fault: %s\n  please report it with these places:\n", what)
+	pc := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "sheetlift/") || strings.HasPrefix(f.Function, "main.") {
+			fmt.Fprintf(std.err, "    %s:%d\n", f.Function, f.Line)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
 func newRoot(std stdio) *cobra.Command {
+	cobra.EnableCommandSorting = false // the order of the commands is that of the work
 	root := &cobra.Command{
-		Use:           "sheetlift",
-		Short:         "Move privacy registers from spreadsheets into a register database, with proof for every record",
+		Use:   "sheetlift",
+		Short: "Move privacy registers from spreadsheets into a register database, with proof for every record",
+		Long: `sheetlift moves privacy registers out of spreadsheets and custom portals into a control-plane database, with proof for
+every record. A batch goes through inventory, freeze, map, dryrun, import and reconcile; run does them in order.
+
+stdout is data, stderr is talk, the exit code is the verdict:
+0 clean, 1 findings, 2 usage or configuration, 3 incomplete, 4 integrity, 5 refused by a gate, 6 outcome unknown,
+70 internal fault, 130 interrupted.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -33,6 +72,51 @@ func newRoot(std stdio) *cobra.Command {
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newCells(std))
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"batch", "A batch, from its files to the register:", batchCommands(std)},
+		{"look", "Looking:", []*cobra.Command{newStatus(std), newTrace(std), newVerify(std), newCells(std)}},
+		{"help", "Help:", []*cobra.Command{newSchema(std)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("help")
+	root.SetCompletionCommandGroupID("help")
 	return root
+}
+
+// batchCommands are in the order in which a batch meets them.
+func batchCommands(std stdio) []*cobra.Command {
+	commands := []*cobra.Command{newInit(std), newRun(std)}
+	for _, s := range stages {
+		commands = append(commands, newStage(std, s))
+	}
+	return commands
+}
+
+// oneOf reports a flag whose value is none of the words it may be.
+func oneOf(flag, value string, words ...string) error {
+	for _, w := range words {
+		if value == w {
+			return nil
+		}
+	}
+	return usageError{fmt.Errorf("--%s takes %s, not %q", flag, strings.Join(words, ", "), value)}
+}
+
+// operator is who runs the command: --as, else SHEETLIFT_OPERATOR, else the system's user.
+func operator(as string) string {
+	if as != "" {
+		return as
+	}
+	if env := os.Getenv("SHEETLIFT_OPERATOR"); env != "" {
+		return env
+	}
+	return systemUser()
 }

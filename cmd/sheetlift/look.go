@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheetlift/pipeline"
+)
+
+func newStatus(std stdio) *cobra.Command {
+	var flags batchFlags
+	cmd := &cobra.Command{
+		Use:   "status BATCH",
+		Short: "Say how far a batch is, and what comes next",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStatus(cmd.Context(), std, args[0], &flags)
+		},
+	}
+	flags.register(cmd, false)
+	return cmd
+}
+
+func runStatus(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
+	s, ok, err := lookSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	var r *pipeline.StatusResult
+	if ok {
+		if r, err = s.pipeline.Status(ctx); err != nil {
+			return err
+		}
+	} else {
+		r = &pipeline.StatusResult{Schema: pipeline.StatusSchema, Batch: s.batch.Name, Next: "sheetlift run --until " + pipeline.Inventory}
+		for _, stage := range pipeline.Stages {
+			r.Stages = append(r.Stages, pipeline.StageStatus{Stage: stage, State: "not started"})
+		}
+	}
+	next := r.Next
+	if stage, ok := strings.CutPrefix(next, "sheetlift run --until "); ok {
+		next = "next: " + s.command("run", "--until", stage)
+	}
+	return show(std.out, flags.output, r, next)
+}
+
+// noRegister is the fault of a command that needs a register where there is none.
+func (s *session) noRegister() error {
+	return &pipeline.ConfigError{File: s.path, Message: "there is no register for this batch yet", Remedy: "run `" + s.command("run") + "` first, or name the register with --db"}
+}
+
+func newTrace(std stdio) *cobra.Command {
+	var flags batchFlags
+	cmd := &cobra.Command{
+		Use:   "trace BATCH ENTITY EXTERNAL_ID",
+		Short: "Lead from a record's key in the source to the record and the cells it came from",
+		Long: `Shows the records that the register holds under a key of the source, the cells each came from, and for consent the state that is
+in force now, with its reason. Personal values are masked. A key of several fields is their values joined by |.`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runTrace(cmd.Context(), std, args, &flags)
+		},
+	}
+	flags.register(cmd, false)
+	return cmd
+}
+
+func runTrace(ctx context.Context, std stdio, args []string, flags *batchFlags) (err error) {
+	s, ok, err := lookSession(ctx, std, args[0], flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	if !ok {
+		return s.noRegister()
+	}
+	r, err := s.pipeline.Trace(ctx, args[1], args[2])
+	if err != nil {
+		return err
+	}
+	return show(std.out, flags.output, r, "")
+}
+
+func newVerify(std stdio) *cobra.Command {
+	var flags batchFlags
+	cmd := &cobra.Command{
+		Use:   "verify BATCH",
+		Short: "Recompute what can be recomputed of a batch",
+		Long: `Checks the bag and its signature, the checkpoint chains, the digests of recorded results, staged files and findings files, and the
+register's provenance. Nothing is changed. The exit code is 4 when anything is not what was recorded.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runVerify(cmd.Context(), std, args[0], &flags)
+		},
+	}
+	flags.register(cmd, false)
+	return cmd
+}
+
+func runVerify(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
+	s, ok, err := lookSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	if !ok {
+		return s.noRegister()
+	}
+	r, err := s.pipeline.Verify(ctx)
+	s.progress.Stop()
+	if err != nil {
+		return err
+	}
+	next := ""
+	if !r.Passed {
+		next = "next: find out what changed the places above; nothing was repaired"
+	}
+	if err := show(std.out, flags.output, r, next); err != nil {
+		return err
+	}
+	if !r.Passed {
+		return finished{exitIntegrity}
+	}
+	return nil
+}

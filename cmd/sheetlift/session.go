@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
+	"sheetlift/reports"
+)
+
+// batchFlags are the flags of every command that works on a batch.
+type batchFlags struct {
+	output, db, as, home string
+}
+
+func (b *batchFlags) register(cmd *cobra.Command, writes bool) {
+	f := cmd.Flags()
+	f.StringVar(&b.output, "output", asText, "form of the result: `text|json`")
+	f.StringVar(&b.db, "db", "", "database `URL`, sqlite:PATH or postgres://… (default: database: of batch.yaml, else sqlite:.sheetlift/register.db beside it)")
+	f.StringVar(&b.home, "home", "", "`folder` for the vault and what a run makes (default: .sheetlift beside batch.yaml)")
+	if writes {
+		f.StringVar(&b.as, "as", "", "`name` of the operator (default: SHEETLIFT_OPERATOR, else the system's user)")
+	}
+}
+
+// databaseURL is where the register is. Paths in batch.yaml are relative to it, those of the command line to where it runs.
+func (b *batchFlags) databaseURL(batch *pipeline.Batch) string {
+	if b.db != "" {
+		return b.db
+	}
+	if path, ok := strings.CutPrefix(batch.Database, "sqlite:"); ok && path != "" && !filepath.IsAbs(path) {
+		return "sqlite:" + filepath.Join(batch.Dir(), filepath.FromSlash(path))
+	}
+	if batch.Database == "" && b.home != "" {
+		return "sqlite:" + filepath.Join(b.home, "register.db")
+	}
+	return cmp.Or(batch.Database, pipeline.DefaultDatabase(batch))
+}
+
+// session is a batch with its pipeline over an open database.
+type session struct {
+	batch    *pipeline.Batch
+	path     string
+	flags    *batchFlags
+	db       *store.DB
+	pipeline *pipeline.Pipeline
+	progress *progress
+}
+
+// loadBatch reads batch.yaml.
+func loadBatch(path string, flags *batchFlags) (*pipeline.Batch, error) {
+	if err := oneOf("output", flags.output, asText, asJSON); err != nil {
+		return nil, err
+	}
+	return pipeline.LoadBatch(path)
+}
+
+// openSession opens the batch and its database, which is made if it is not there.
+func openSession(ctx context.Context, std stdio, path string, flags *batchFlags) (*session, error) {
+	batch, err := loadBatch(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err)}
+	if s.db, err = store.Open(ctx, flags.databaseURL(batch)); err != nil {
+		return nil, err
+	}
+	if err = s.db.Migrate(ctx); err == nil {
+		s.pipeline, err = pipeline.New(pipeline.Options{
+			Batch: batch, DB: s.db, Operator: operator(flags.as), Home: flags.home, KeyPath: os.Getenv("SHEETLIFT_KEY"),
+			Findings: reports.OpenFindings, Encode: reports.Finding,
+			Progress: s.progress.Update, Notify: s.progress.Notify,
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	return s, nil
+}
+
+// lookSession opens the batch for a command that only reads; ok is false when no register was made yet. Looking makes no database.
+func lookSession(ctx context.Context, std stdio, path string, flags *batchFlags) (s *session, ok bool, err error) {
+	batch, err := loadBatch(path, flags)
+	if err != nil {
+		return nil, false, err
+	}
+	if file, isFile := strings.CutPrefix(flags.databaseURL(batch), "sqlite:"); isFile && file != "" {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err)}, false, nil
+		}
+	}
+	s, err = openSession(ctx, std, path, flags)
+	return s, err == nil, err
+}
+
+// close ends the session; its error matters only if nothing else went wrong.
+func (s *session) close(err *error) {
+	s.progress.Stop()
+	if s.db == nil {
+		return
+	}
+	if cerr := s.db.Close(); *err == nil {
+		*err = cerr
+	}
+}
+
+// command is a command line on this batch, with the flags that lead to the same register.
+func (s *session) command(verb string, args ...string) string {
+	words := []string{"sheetlift", verb, quote(s.path)}
+	words = append(words, args...)
+	if s.flags.db != "" {
+		words = append(words, "--db", quote(shownURL(s.flags.db)))
+	}
+	if s.flags.home != "" {
+		words = append(words, "--home", quote(s.flags.home))
+	}
+	return strings.Join(words, " ")
+}
+
+// shownURL hides the password of a database URL.
+func shownURL(raw string) string {
+	if strings.HasPrefix(raw, "sqlite:") {
+		return raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Query().Has("password") {
+		return "URL"
+	}
+	return u.Redacted()
+}
+
+// quote makes a word safe to paste into a shell.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func systemUser() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return cmp.Or(os.Getenv("USER"), "uid "+strconv.Itoa(os.Getuid()))
+}

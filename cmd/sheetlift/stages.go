@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/finding"
+	"sheetlift/reports"
+)
+
+// stageCommand is a command that runs one stage.
+type stageCommand struct {
+	stage       string
+	short, long string
+}
+
+var stages = []stageCommand{
+	{pipeline.Inventory, "Say what the files hold: sheets, columns, owners, duplicates, hazards", `Reads every sheet of every file of the batch and says what is there: types, headers, distinct and blank counts, candidate keys,
+duplicates, hidden sheets, formulas without value, numbers that lost digits. Nothing is changed.`},
+	{pipeline.Freeze, "Copy the files into the vault as a signed bag", `Copies the files, byte for byte as the inventory saw them, into the vault as a BagIt bag, and signs its manifest with the
+installation's key (SHEETLIFT_KEY names another than the default). Everything after works on the frozen bytes.`},
+	{pipeline.Map, "Check the mappings against the data, and compile them", `Profiles the columns of the frozen files and compiles each mapping against its profile. A column in which both day-first and
+month-first dates are possible, or a mapping that names an absent column, is an error here.`},
+	{pipeline.DryRun, "Judge every row with the code that imports, and import nothing", `Runs every row of every source through the mapping and the rules, writes the complete list of findings and the staged files, and
+changes nothing in the register. It may be run again at any time, also after the import.`},
+	{pipeline.Import, "Load exactly the staged bytes that were dry-run", `Loads the staged files of the last dry-run into the register: configurations, then suppressions and cases, then consent. It is
+refused if anything changed since. An interrupted import goes on where it stopped; what is in is not imported twice.`},
+	{pipeline.Reconcile, "Compare what was frozen, staged and imported", `Counts and hashes each source's rows and each entity's records as frozen, as staged and as read back from the register, and shows a
+sample of cells and records for people to look at.`},
+}
+
+// failOn are the words of --fail-on.
+var failOn = []string{string(finding.Error), string(finding.Warning), "never"}
+
+func newStage(std stdio, s stageCommand) *cobra.Command {
+	var flags batchFlags
+	fail := string(finding.Error)
+	cmd := &cobra.Command{
+		Use:   s.stage + " BATCH",
+		Short: s.short,
+		Long:  s.long,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStage(cmd.Context(), std, s.stage, args[0], fail, &flags)
+		},
+	}
+	flags.register(cmd, true)
+	if s.stage == pipeline.DryRun {
+		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
+	}
+	return cmd
+}
+
+func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *batchFlags) (err error) {
+	if err := oneOf("fail-on", fail, failOn...); err != nil {
+		return err
+	}
+	s, err := openSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	r, err := s.pipeline.Stage(ctx, stage)
+	s.progress.Stop()
+	if r != nil {
+		if serr := show(std.out, flags.output, r, s.next(stage, r)); err == nil {
+			err = serr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return ended(verdict(r, fail))
+}
+
+// ended makes an error of a verdict that is not 0.
+func ended(code int) error {
+	if code == exitClean {
+		return nil
+	}
+	return finished{code}
+}
+
+// verdict is the exit code that a stage's result asks for.
+func verdict(result any, fail string) int {
+	o := pipeline.Common(result)
+	switch {
+	case o == nil:
+		return exitClean
+	case !o.Complete:
+		return exitIncomplete
+	case !o.Passed:
+		return exitFindings // whatever --fail-on says
+	case fail != "never" && o.Findings.Error > 0, fail == string(finding.Warning) && o.Findings.Warning > 0:
+		return exitFindings
+	}
+	return exitClean
+}
+
+// next says what follows a stage: the last line of its text.
+func (s *session) next(stage string, result any) string {
+	o := pipeline.Common(result)
+	switch {
+	case o == nil:
+		return ""
+	case !o.Complete:
+		return "next: " + s.command(stage)
+	case o.Passed && stage == pipeline.Reconcile:
+		return "done; " + s.command("status") + " shows all stages, " + s.command("trace") + " ENTITY EXTERNAL_ID one record"
+	case o.Passed:
+		return "next: " + s.command(pipeline.Stages[slices.Index(pipeline.Stages, stage)+1])
+	}
+	switch stage {
+	case pipeline.Map:
+		return "next: mend the mapping, then " + s.command(pipeline.Map)
+	case pipeline.DryRun:
+		return "next: mend what the findings say, or set a tolerance with its reason in batch.yaml, then " + s.command("run", "--until", pipeline.DryRun)
+	case pipeline.Reconcile:
+		return "next: " + s.command("verify")
+	}
+	return "next: mend what the findings say, then " + s.command(stage)
+}
+
+func newRun(std stdio) *cobra.Command {
+	var flags batchFlags
+	fail := string(finding.Error)
+	until := pipeline.Stages[len(pipeline.Stages)-1]
+	cmd := &cobra.Command{
+		Use:   "run BATCH",
+		Short: "Go through the stages in order, as far as the gates allow",
+		Long: `Runs inventory, freeze, map, dryrun, import and reconcile in order. What was done before with the same inputs is not done again.
+It stops where a gate refuses, or after a dry-run that did not pass, and says what it waits for.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRun(cmd.Context(), std, args[0], until, fail, &flags)
+		},
+	}
+	flags.register(cmd, true)
+	cmd.Flags().StringVar(&until, "until", until, "last `stage` to run: "+strings.Join(pipeline.Stages, ", "))
+	cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
+	return cmd
+}
+
+func runRun(ctx context.Context, std stdio, path, until, fail string, flags *batchFlags) (err error) {
+	if err := errors.Join(oneOf("until", until, pipeline.Stages...), oneOf("fail-on", fail, failOn...)); err != nil {
+		return err
+	}
+	s, err := openSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	all := pipeline.RunResult{Schema: pipeline.RunSchema, Batch: s.batch.Name, Stages: []any{}}
+	code := exitClean
+	next := ""
+	var shown error
+	err = s.pipeline.Run(ctx, until, func(r any) {
+		s.progress.Stop()
+		code = worse(code, verdict(r, fail))
+		next = s.next(pipeline.Stages[len(all.Stages)], r)
+		all.Stages = append(all.Stages, r)
+		if flags.output == asText && shown == nil {
+			shown = written(reports.Brief(std.out, r))
+			if shown == nil {
+				_, shown = fmt.Fprintln(std.out)
+			}
+		}
+	})
+	s.progress.Stop()
+	var gate *pipeline.GateError
+	if errors.As(err, &gate) {
+		all.Waiting = gate.Error()
+	}
+	switch {
+	case flags.output == asJSON:
+		shown = written(reports.JSON(std.out, all))
+	case shown == nil && next != "" && err == nil:
+		_, shown = fmt.Fprintln(std.out, next)
+	}
+	if err != nil || shown != nil {
+		return errors.Join(err, shown)
+	}
+	return ended(code)
+}

@@ -1,0 +1,107 @@
+package main
+
+// The rules of what a person sees. Every command keeps them.
+//
+//  1. stdout is data: the result, as text or (--output json) as one JSON document, and nothing else.
+//     stderr is talk: progress, waiting, faults. The exit code is the verdict (docs/exit-codes.md).
+//  2. The first line of a result says what was done, to which batch, and how it ended. The last line is the next command.
+//  3. A fault is one sentence that says what happened and where, after "sheetlift: ", then one indented line that says what to
+//     do next. Never a stack, never "error:", never a question without an answer.
+//  4. No personal value, ever: places, headers, counts, rules. Only cells prints values.
+//  5. Silence means work is quick. Work that takes longer shows a bar on a terminal and a plain line every ten seconds
+//     elsewhere; what is waited for is said before waiting.
+//  6. Nothing asks. What is missing is an argument, a flag, an environment variable or a line of batch.yaml.
+//  7. A refusal changes nothing and says so by its exit code, 5.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+	"sheetlift/mappings/strictyaml"
+	"sheetlift/pipeline"
+	"sheetlift/reports"
+)
+
+// output formats of every command.
+const (
+	asText = "text"
+	asJSON = "json"
+)
+
+// show writes a result to stdout. In text a last line says what comes next, if anything does.
+func show(w io.Writer, output string, result any, next string) error {
+	var err error
+	if output == asJSON {
+		err = reports.JSON(w, result)
+	} else if err = reports.Text(w, result); err == nil && next != "" {
+		_, err = fmt.Fprintln(w, next)
+	}
+	return written(err)
+}
+
+// written tells a fault of stdout from one of the work.
+func written(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &pipeline.FileError{Path: "standard output", Message: "can't be written", Remedy: "give it room or a reader; the work itself was done, run the command again to see it", Err: err}
+}
+
+// complain says what went wrong, and what to do next.
+func complain(w io.Writer, err error) {
+	var done finished
+	if err == nil || errors.As(err, &done) {
+		return
+	}
+	message, remedy := explain(err)
+	fmt.Fprintf(w, "sheetlift: %s\n", message)
+	for line := range strings.SplitSeq(remedy, "\n") {
+		if line != "" {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+	}
+}
+
+// explain takes an error apart into what happened and what to do next.
+func explain(err error) (message, remedy string) {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted; what was finished is kept", "run the same command again, it goes on from there"
+	}
+	message = err.Error()
+	var (
+		yaml      *strictyaml.Errors
+		config    *pipeline.ConfigError
+		gate      *pipeline.GateError
+		integrity *pipeline.IntegrityError
+		file      *pipeline.FileError
+		record    *pipeline.ErrNoSuchRecord
+		src       *source.Error
+		sheet     *mappings.SheetError
+		usage     usageError
+	)
+	switch {
+	case errors.As(err, &yaml): // says it all, fault by fault
+	case errors.As(err, &config):
+		remedy = config.Remedy
+	case errors.As(err, &gate):
+		remedy = gate.Remedy
+	case errors.As(err, &integrity):
+		remedy = integrity.Remedy
+	case errors.As(err, &file):
+		remedy = file.Remedy
+	case errors.As(err, &record):
+		remedy = record.Remedy
+	case errors.As(err, &src):
+		remedy = src.Remedy
+	case errors.As(err, &sheet):
+		remedy = sheet.Remedy
+	case errors.As(err, &usage):
+		remedy = "`sheetlift help` lists the commands, `sheetlift COMMAND --help` explains one"
+	}
+	return message, remedy
+}

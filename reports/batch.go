@@ -1,0 +1,111 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/pipeline"
+)
+
+func status(p *page, r *pipeline.StatusResult) {
+	p.line("batch %s", clean(r.Batch))
+	cases(p, r.Cases)
+	t := table{head: []string{"stage", "state", "by", "finished", "digest", "remark"}}
+	for _, s := range r.Stages {
+		digest := ""
+		if s.Digest != "" {
+			digest = short(s.Digest) + "…"
+		}
+		t.add(s.Stage, s.State, s.Operator, s.Finished, digest, s.Why)
+	}
+	p.table("  ", t)
+}
+
+func trace(p *page, r *pipeline.TraceResult) {
+	p.line("%s under that external id: %s", clean(r.Entity), counted(len(r.Records), "record"))
+	for _, rec := range r.Records {
+		p.line("")
+		class := ""
+		if rec.Class != "" {
+			class = ", " + rec.Class
+		}
+		p.line("record %s (system %s%s, version %d)", rec.ID, clean(rec.System), clean(class), rec.Version)
+		if rec.State != "" {
+			p.line("  state now: %s, because of %s", rec.State, because(rec.StateCause))
+		}
+		// Fields in the order of the entity, then what the rules derived.
+		names := slices.Sorted(maps.Keys(rec.Values))
+		if e := importers.ByName(r.Entity); e != nil {
+			slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(e, a), place(e, b)) })
+		}
+		t := table{head: []string{"field", "value"}}
+		for _, n := range names {
+			t.add(n, rec.Values[n])
+		}
+		p.table("  ", t)
+		for _, at := range rec.Places {
+			p.line("  from %s", where(&at))
+			p.line("    batch %s, snapshot %s, source %s; file %s…, mapping %s…, staged %s…",
+				clean(at.Batch), clean(at.Snapshot), clean(at.Source), short(at.SHA256), short(at.Mapping), short(at.Staged))
+			if len(at.Cells) > 0 {
+				var cells []string
+				for _, f := range slices.Sorted(maps.Keys(at.Cells)) {
+					cells = append(cells, clean(f+" "+at.Cells[f]))
+				}
+				p.line("    cells: %s", strings.Join(cells, ", "))
+			}
+		}
+	}
+}
+
+func place(e *importers.Entity, field string) int {
+	if i := e.Field(field); i >= 0 {
+		return i
+	}
+	return len(e.Fields)
+}
+
+// because turns a rule word into the sentence of docs/consent.md.
+func because(word string) string {
+	for _, b := range importers.Because {
+		if b.Word == word {
+			return fmt.Sprintf("%s: %s", word, b.Meaning)
+		}
+	}
+	return clean(word)
+}
+
+func where(at *pipeline.TracePlace) string {
+	s := cmp.Or(at.File, "a file")
+	if at.Sheet != "" {
+		s += fmt.Sprintf(", sheet %q", at.Sheet)
+	}
+	s += fmt.Sprintf(", row %d", at.Row)
+	if at.Line > 0 {
+		s += fmt.Sprintf(", line %d", at.Line)
+	}
+	return clean(s)
+}
+
+func verify(p *page, r *pipeline.VerifyResult) {
+	failed := 0
+	for _, c := range r.Checks {
+		if !c.OK {
+			failed++
+		}
+	}
+	if r.Passed && failed == 0 {
+		p.line("verify %s: %s, all right", clean(r.Batch), counted(len(r.Checks), "check"))
+	} else {
+		p.line("verify %s: %s of %s FAILED", clean(r.Batch), number(failed), counted(len(r.Checks), "check"))
+	}
+	t := table{head: []string{"check", "right", "detail"}}
+	for _, c := range r.Checks {
+		t.add(c.What, yes(c.OK), c.Detail)
+	}
+	p.table("  ", t)
+}

@@ -1,0 +1,173 @@
+// Package reports renders results: as text for a person, as JSON for a program, findings as NDJSON.
+//
+// It promises that a report says nothing the result does not: results are values, and nothing here reads a database, a file
+// or a clock. Text begins with the verdict; a list is never cut without saying so. JSON is one document, keys as the result types declare
+// them, and `complete` tells whether the stage came to its end.
+//
+// It refuses nothing and adds no value of a row. Control characters in names (a sheet can be called anything) are shown
+// escaped, so that no name can move a terminal's cursor.
+//
+// Later renderers (JUnit, SARIF, HTML, XLSX) belong here, one file each.
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/finding"
+)
+
+// JSON writes v as one indented document.
+func JSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Text writes a result as a person reads it first: the verdict, a few lines, where the findings are.
+func Text(w io.Writer, result any) error { return render(&page{w: w}, result) }
+
+// Brief writes the verdict and the findings of a stage that others follow, and dry-run and import in full: what a run of many
+// stages shows.
+func Brief(w io.Writer, result any) error { return render(&page{w: w, brief: true}, result) }
+
+func render(p *page, result any) error {
+	switch r := result.(type) {
+	case *pipeline.InventoryResult:
+		inventory(p, r)
+	case *pipeline.FreezeResult:
+		freeze(p, r)
+	case *pipeline.MapResult:
+		mapped(p, r)
+	case *pipeline.DryRunResult:
+		dryRun(p, r)
+	case *pipeline.ImportResult:
+		imported(p, r)
+	case *pipeline.ReconcileResult:
+		reconcile(p, r)
+	case *pipeline.StatusResult:
+		status(p, r)
+	case *pipeline.TraceResult:
+		trace(p, r)
+	case *pipeline.VerifyResult:
+		verify(p, r)
+	default:
+		return fmt.Errorf("no text form for %T", result)
+	}
+	return p.err
+}
+
+// page writes lines and keeps the first error.
+type page struct {
+	w     io.Writer
+	brief bool
+	err   error
+}
+
+func (p *page) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// head is the first line of a stage's report.
+func (p *page) head(stage string, o *pipeline.Outcome, verdict string) {
+	switch {
+	case !o.Complete:
+		verdict = "INCOMPLETE: it stopped early, what follows is not all"
+	case o.AlreadyDone:
+		verdict += " (done before with the same inputs; nothing was changed)"
+	}
+	p.line("%s %s: %s", stage, clean(o.Batch), verdict)
+}
+
+// findings shows the counts by rule, and where the list is.
+func (p *page) findings(o *pipeline.Outcome) {
+	if len(o.ByRule) == 0 {
+		p.line("  findings: none")
+	} else {
+		p.line("  findings: %s, %s, %s", counted(o.Findings.Error, "error"), counted(o.Findings.Warning, "warning"), number(o.Findings.Info)+" info")
+	}
+	for _, severity := range []finding.Severity{finding.Error, finding.Warning, finding.Info} {
+		var rules []string
+		for _, r := range o.ByRule {
+			if r.Severity == severity {
+				rules = append(rules, r.Rule+" "+number(r.Count))
+			}
+		}
+		if len(rules) > 0 {
+			p.wrapped("    "+string(severity)+": ", rules)
+		}
+	}
+	if o.FindingsFile != "" && len(o.ByRule) > 0 {
+		p.line("  each with its place and remedy: %s", clean(o.FindingsFile))
+	}
+}
+
+// wrapped writes a list after a lead, with the lines after the first indented below it.
+func (p *page) wrapped(lead string, items []string) {
+	const width = 110
+	line := lead
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		}
+		if len(line) > len(lead) && len(line)+len(item) > width {
+			p.line("%s", strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", len(lead))
+		}
+		line += item + " "
+	}
+	p.line("%s", strings.TrimRight(line, " "))
+}
+
+// counted is a number with its word.
+func counted[N int | int64](n N, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return number(n) + " " + word + "s"
+}
+
+// number groups thousands, so that a million can be told from ten.
+func number[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// clean makes a name safe to show.
+func clean(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports characters that show as nothing or change what stands around them.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
+}
+
+// short is the beginning of a digest, enough for a person to compare.
+func short(digest string) string { return digest[:min(len(digest), 16)] }

@@ -1,0 +1,265 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/pipeline"
+)
+
+func inventory(p *page, r *pipeline.InventoryResult) {
+	var sheets, rows, cells int
+	for _, f := range r.Files {
+		sheets += len(f.Sheets)
+		for _, s := range f.Sheets {
+			rows += s.Rows
+			cells += s.Cells
+		}
+	}
+	p.head("inventory", &r.Outcome, fmt.Sprintf("%s, %s, %s, %s",
+		counted(len(r.Files), "file"), counted(sheets, "sheet"), counted(rows, "row"), counted(cells, "non-empty cell")))
+	if p.brief {
+		p.findings(&r.Outcome)
+		return
+	}
+	for _, f := range r.Files {
+		p.line("  %s: %s", clean(f.File), clean(f.Type))
+	}
+	t := table{head: []string{"file", "sheet", "source", "header", "rows", "cells", "columns", "candidate keys", "remarks"}}
+	for _, f := range r.Files {
+		for _, s := range f.Sheets {
+			t.add(f.File, s.Sheet, cmp.Or(s.Source, "(not read)"), s.HeaderRow, s.Rows, s.Cells, len(s.Columns), strings.Join(s.Keys, " "), remarks(&s))
+		}
+	}
+	p.table("  ", t)
+	p.findings(&r.Outcome)
+}
+
+func remarks(s *pipeline.InventorySheet) string {
+	var out []string
+	if s.Visibility != "visible" && s.Visibility != "" {
+		out = append(out, s.Visibility)
+	}
+	for _, x := range []struct {
+		n    int
+		word string
+	}{
+		{s.Duplicates, "duplicate row"}, {s.HiddenRows, "hidden row"}, {s.Merged, "merged range"},
+		{s.Formulas, "formula"}, {s.NoCache, "formula without value"}, {s.Errors, "error cell"},
+	} {
+		if x.n > 0 {
+			// "formulas without value", not "formula without values"
+			first, rest, _ := strings.Cut(x.word, " without")
+			word := counted(x.n, first)
+			if rest != "" {
+				word += " without" + rest
+			}
+			out = append(out, word)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func freeze(p *page, r *pipeline.FreezeResult) {
+	p.head("freeze", &r.Outcome, fmt.Sprintf("%s, %s, frozen", counted(len(r.Files), "file"), counted(r.Bytes, "byte")))
+	if !p.brief {
+		t := table{head: []string{"file", "bytes", "obtained at", "SHA-256"}}
+		for _, f := range r.Files {
+			t.add(f.File, f.Size, f.ObtainedAt, short(f.SHA256)+"…")
+		}
+		p.table("  ", t)
+	}
+	p.line("  manifest %s", r.Manifest)
+	if r.Bag != "" {
+		p.line("  bag %s", clean(r.Bag))
+	}
+	if r.SignedBy != "" && !p.brief {
+		p.line("  signed by %s", clean(r.SignedBy))
+	}
+	if len(r.ByRule) > 0 {
+		p.findings(&r.Outcome)
+	}
+}
+
+func mapped(p *page, r *pipeline.MapResult) {
+	verdict := counted(len(r.Sources), "mapping") + " compiled"
+	if !r.Passed {
+		verdict = "the mappings don't fit the data yet"
+	}
+	p.head("map", &r.Outcome, verdict)
+	if p.brief {
+		p.findings(&r.Outcome)
+		return
+	}
+	t := table{head: []string{"source", "rows", "columns", "entities", "unmapped columns"}}
+	for _, s := range r.Sources {
+		unmapped := make([]string, len(s.Unmapped))
+		for i, u := range s.Unmapped {
+			unmapped[i] = clean(u)
+		}
+		t.add(s.Source, s.Rows, s.Columns, records(s.Entities), cmp.Or(strings.Join(unmapped, ", "), "none"))
+	}
+	p.table("  ", t)
+	p.findings(&r.Outcome)
+}
+
+// records names the entities of a row's records, each once with how many it gives.
+func records(entities []string) string {
+	times := map[string]int{}
+	var out []string
+	for _, e := range entities {
+		times[e]++
+	}
+	for _, e := range entities {
+		switch n := times[e]; {
+		case n > 1:
+			out = append(out, fmt.Sprintf("%s (%d a row)", e, n))
+		case n == 1:
+			out = append(out, e)
+		}
+		delete(times, e)
+	}
+	return strings.Join(out, ", ")
+}
+
+func dryRun(p *page, r *pipeline.DryRunResult) {
+	verdict := "passed"
+	if !r.Passed {
+		verdict = "did NOT pass; nothing can be imported yet"
+	}
+	if r.Rows.Rejected > 0 {
+		verdict += ", " + counted(r.Rows.Rejected, "row") + " rejected"
+	}
+	p.head("dryrun", &r.Outcome, verdict)
+	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerated", "skipped"}}
+	for _, s := range r.Sources {
+		t.add(s.Source, s.Rows.Read, s.Rows.Accepted, s.Rows.Rejected, s.Tolerance, s.Rows.Skipped)
+	}
+	if len(r.Sources) > 1 {
+		t.foot = []any{"all", r.Rows.Read, r.Rows.Accepted, r.Rows.Rejected, "", r.Rows.Skipped}
+	}
+	p.table("  ", t)
+	for _, s := range r.Sources {
+		if len(s.Rejected) > 0 {
+			p.wrapped("  rejected from "+clean(s.Source)+": ", tally(s.Rejected))
+		}
+		if len(s.Skipped) > 0 {
+			p.wrapped("  skipped from "+clean(s.Source)+": ", tally(s.Skipped))
+		}
+	}
+	t = table{head: []string{"entity", "records"}}
+	for i := range importers.Entities {
+		if e, ok := r.Entities[importers.Entities[i].Name]; ok && e.Records > 0 {
+			t.add(importers.Entities[i].Name, e.Records)
+		}
+	}
+	p.table("  ", t)
+	if c := r.Entities["consent"]; c != nil && c.Records > 0 {
+		p.line("  consent: %s, %s", counted(c.Receipts, "receipt"), counted(c.LegacyAssertions, "legacy assertion"))
+		p.wrapped("    confidence: ", ordered(c.ByConfidence, string(importers.Strong), string(importers.Partial), string(importers.Weak), string(importers.NoConfidence)))
+		if len(c.Missing) > 0 {
+			var names []string
+			for _, q := range importers.Questions {
+				names = append(names, q.Name)
+			}
+			p.wrapped("    missing: ", ordered(c.Missing, names...))
+		}
+	}
+	cases(p, r.Cases)
+	p.findings(&r.Outcome)
+}
+
+func cases(p *page, c pipeline.CaseCount) {
+	if c.Open > 0 {
+		p.line("  open cases: %s, %s overdue, %s due within seven days", number(c.Open), number(c.Overdue), number(c.DueSoon))
+	}
+}
+
+// tally lists counts, the largest first.
+func tally(m map[string]int) []string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b))
+	})
+	return ordered(m, keys...)
+}
+
+// ordered lists counts in the order of names, and whatever else there is after them.
+func ordered(m map[string]int, names ...string) []string {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(names, k) {
+			names = append(names, k)
+		}
+	}
+	var out []string
+	for _, k := range names {
+		if m[k] > 0 {
+			out = append(out, clean(k)+" "+number(m[k]))
+		}
+	}
+	return out
+}
+
+func imported(p *page, r *pipeline.ImportResult) {
+	var all int64
+	for _, e := range r.Entities {
+		all += e.Records
+	}
+	verdict := counted(all, "record") + " in the register"
+	if r.AlreadyDone && r.Complete {
+		p.line("import %s: already imported, nothing was changed; %s", clean(r.Batch), verdict)
+	} else {
+		p.head("import", &r.Outcome, verdict)
+	}
+	t := table{head: []string{"table", "records"}}
+	for _, e := range r.Entities {
+		t.add(e.Table, e.Records)
+	}
+	p.table("  ", t)
+	p.line("  from the dry-run %s…", short(r.DryRun))
+	if len(r.ByRule) > 0 {
+		p.findings(&r.Outcome)
+	}
+}
+
+func reconcile(p *page, r *pipeline.ReconcileResult) {
+	verdict := "frozen, staged and register agree"
+	if !r.Passed {
+		verdict = "frozen, staged and register do NOT agree"
+	}
+	p.head("reconcile", &r.Outcome, verdict)
+	if p.brief && r.Passed {
+		return
+	}
+	t := table{head: []string{"source", "rows frozen", "staged", "register", "agree"}}
+	for _, s := range r.Sources {
+		t.add(s.Source, s.Frozen.Count, s.Staged.Count, s.Register.Count, yes(s.Agree))
+	}
+	p.table("  ", t)
+	t = table{head: []string{"source", "entity", "records staged", "register", "agree"}}
+	for _, e := range r.Entities {
+		t.add(e.Source, e.Entity, e.Staged.Count, e.Register.Count, yes(e.Agree))
+	}
+	p.table("  ", t)
+	if len(r.Sample) > 0 {
+		p.line("  a sample to look at: cell and record")
+		t = table{head: []string{"entity", "place", "record", "agree"}}
+		for _, s := range r.Sample {
+			t.add(s.Entity, s.Place, s.Record, yes(s.Agree))
+		}
+		p.table("    ", t)
+	}
+	if len(r.ByRule) > 0 {
+		p.findings(&r.Outcome)
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "NO"
+}
