@@ -46,8 +46,10 @@ func (e *postgresEngine) tables(ctx context.Context, tx *Tx) ([]string, error) {
 }
 
 func (e *sqliteEngine) columns(ctx context.Context, tx *Tx, table string) ([]ColumnInfo, error) {
+	// INTEGER PRIMARY KEY alone is the row id, which is never NULL; any other key column may be if it does not say otherwise.
 	return scanColumns(ctx, tx, `
-		SELECT name, type, "notnull" FROM pragma_table_info($1)
+		SELECT name, type, "notnull" = 1 OR (type = 'INTEGER' AND pk = 1 AND (SELECT MAX(pk) FROM pragma_table_info($1)) = 1)
+		FROM pragma_table_info($1)
 		ORDER BY cid`, table)
 }
 

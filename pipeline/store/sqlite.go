@@ -158,19 +158,21 @@ func useWAL(ctx context.Context, conn *sqlite.Conn) error {
 	}
 }
 
-// probeWritable finds out whether the file may be written: the engine opens a write-protected one without a word. Another
-// writer at work is proof enough.
+// probeWritable finds out whether the file may be written: the engine opens a write-protected one without a word, and even
+// BEGIN IMMEDIATE only reads there. So something is written and rolled back. Another writer at work is proof enough.
 func probeWritable(conn *sqlite.Conn) error {
 	conn.SetBusyTimeout(0)
 	defer conn.SetBlockOnBusy()
-	err := script(conn, "BEGIN IMMEDIATE;")
-	if err != nil {
-		if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
-			return nil
+	err := script(conn, "BEGIN IMMEDIATE; PRAGMA user_version=1;")
+	if !conn.AutocommitEnabled() {
+		if rerr := script(conn, "ROLLBACK;"); err == nil {
+			err = rerr
 		}
-		return err
 	}
-	return script(conn, "ROLLBACK;")
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
+		return nil
+	}
+	return err
 }
 
 func (e *sqliteEngine) name() string { return "sqlite" }
