@@ -404,7 +404,7 @@ func (r *sheetReader) putCell(c *cell) error {
 		return err
 	}
 	var style format
-	if n, err := strconv.Atoi(string(c.style)); (err == nil || len(c.style) == 0) && n >= 0 && n < len(r.book.styles) {
+	if n, ok := parseIndex(c.style); (ok || len(c.style) == 0) && n < len(r.book.styles) {
 		style = r.book.styles[n]
 	}
 	out := source.Cell{Class: style.class, Off: uint32(len(r.b.Data))}
@@ -425,8 +425,8 @@ func (r *sheetReader) putCell(c *cell) error {
 		if value = bytes.TrimSpace(value); len(value) == 0 {
 			break
 		}
-		i, err := strconv.Atoi(string(value))
-		if err != nil || i < 0 || i >= len(r.book.strings.ends) {
+		i, ok := parseIndex(value)
+		if !ok || i >= len(r.book.strings.ends) {
 			return r.fault(source.ErrMalformed, c, "points to a shared string that the workbook doesn't have", remedyResave)
 		}
 		out.Off, out.Len = r.book.strings.span(i)
@@ -523,6 +523,17 @@ func (r *sheetReader) valueOf(c source.Cell, value []byte) []byte {
 }
 
 var trueText, falseText = []byte("TRUE"), []byte("FALSE")
+
+// parseIndex reads a plain number of at most nine digits; strconv would allocate an error for each empty one.
+func parseIndex(b []byte) (n int, ok bool) {
+	for _, c := range b {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(b) > 0 && len(b) <= 9
+}
 
 // integerDigits counts the digits before the decimal point; a number with an exponent has them all.
 func integerDigits(b []byte) int {

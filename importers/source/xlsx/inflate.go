@@ -66,7 +66,7 @@ func (a *archive) open(i int) (io.Reader, error) {
 		return nil, err
 	}
 	e := &a.entries[i]
-	var r io.Reader = bufio.NewReaderSize(sec, 64<<10)
+	var r io.Reader = bufio.NewReaderSize(sec, int(min(e.packed+16, 64<<10)))
 	if e.method == methodFlate {
 		r = flate.NewReader(r)
 	}
@@ -201,10 +201,12 @@ type pipe struct {
 	stop chan struct{}
 	once sync.Once
 	done sync.WaitGroup
+	size int // of a chunk
 }
 
-func newPipe(r io.Reader) *pipe {
-	p := &pipe{full: make(chan *chunk, chunks), free: make(chan *chunk, chunks), stop: make(chan struct{})}
+// newPipe begins to inflate; a part of a size below a chunk's gets chunks no larger than it.
+func newPipe(r io.Reader, size int64) *pipe {
+	p := &pipe{size: int(min(max(size, 1<<10), chunkSize)), full: make(chan *chunk, chunks), free: make(chan *chunk, chunks), stop: make(chan struct{})}
 	for range chunks {
 		p.free <- &chunk{}
 	}
@@ -223,7 +225,7 @@ func (p *pipe) run(r io.Reader) {
 			return
 		}
 		if c.buf == nil {
-			c.buf = make([]byte, chunkHead+chunkSize)
+			c.buf = make([]byte, chunkHead+p.size)
 		}
 		c.n, c.err = readFull(r, c.buf[chunkHead:])
 		end := c.err != nil
@@ -273,8 +275,8 @@ type stream struct {
 	over func() error
 }
 
-func newStream(ctx context.Context, r io.Reader, longest int, over func() error) *stream {
-	return &stream{ctx: ctx, p: newPipe(r), max: longest, over: over}
+func newStream(ctx context.Context, r io.Reader, size int64, longest int, over func() error) *stream {
+	return &stream{ctx: ctx, p: newPipe(r, size), max: longest, over: over}
 }
 
 // more adds bytes to the window and moves pos to 0. It returns io.ErrUnexpectedEOF when there are none.

@@ -109,7 +109,7 @@ func (a *archive) walker(ctx context.Context, i int) (*walker, error) {
 		return nil, err
 	}
 	part := a.entries[i].name
-	s := newStream(ctx, r, a.lim.RecordBytes, func() error {
+	s := newStream(ctx, r, a.entries[i].size, a.lim.RecordBytes, func() error {
 		return a.fault(source.ErrLimit, part, "one of its elements is longer than the limit", remedyLimit+" (record_bytes)")
 	})
 	return &walker{stream: s, a: a, part: part}, nil
