@@ -85,8 +85,7 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The same frozen bytes under the same mappings are imported once, whichever dry-run came last.
-	key := p.key(Import, in.dry.Map)
+	key := p.importKey(in.mapped)
 	return execute(ctx, p, task[ImportResult]{
 		stage: Import, key: key,
 		pre:   map[string]any{"dryrun": in.dry.Digest},
@@ -102,6 +101,9 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 		},
 	})
 }
+
+// importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last.
+func (p *Pipeline) importKey(mapped *MapResult) string { return p.key(Import, mapped.Digest) }
 
 // stagedUnchanged opens every staged file once, which checks its bytes, before anything is written.
 func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {

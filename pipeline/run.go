@@ -2,8 +2,14 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+
+	"sheetlift/importers/register"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
 )
 
 // Run goes through the stages in order until the one named, as far as the gates allow. Each stage's result is handed to each as
@@ -14,7 +20,13 @@ func (p *Pipeline) Run(ctx context.Context, until string, each func(result any))
 		return fmt.Errorf("unknown stage %q", until)
 	}
 	for _, stage := range Stages {
-		r, err := p.Stage(ctx, stage)
+		var r any
+		var err error
+		if stage == DryRun {
+			r, err = p.dryRunOnce(ctx)
+		} else {
+			r, err = p.Stage(ctx, stage)
+		}
 		if r != nil {
 			each(r)
 		}
@@ -26,6 +38,47 @@ func (p *Pipeline) Run(ctx context.Context, until string, each func(result any))
 		}
 	}
 	return nil
+}
+
+// dryRunOnce is DryRun, unless an import of these frozen bytes under these mappings has begun: then the dry-run it rests on
+// stands, so that an interrupted import goes on to the end it would have had, and a finished one is not looked for again.
+func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
+	in, err := p.dryRunInputs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ops []*ledger.Record
+	var own int64
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
+			return err
+		}
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	key := p.importKey(in.mapped)
+	for _, op := range ops {
+		if op.ID != key || op.State != ledger.Succeeded && own == 0 {
+			continue
+		}
+		var r DryRunResult
+		for _, dry := range ops {
+			if dry.Stage != DryRun || dry.State != ledger.Succeeded || !strings.Contains(string(op.Preconditions()), dry.ResultDigest) {
+				continue
+			}
+			if err := json.Unmarshal(dry.Result, &r); err != nil {
+				return nil, fmt.Errorf("recorded result of dryrun: %w", err)
+			}
+			if r.Config == p.batch.digest {
+				r.AlreadyDone = true
+				return &r, nil
+			}
+		}
+	}
+	return orNil(p.DryRun(ctx))
 }
 
 // Stage runs one stage. The result is a *InventoryResult, *FreezeResult, and so on; it may be there beside an error.

@@ -41,17 +41,27 @@ func (db *DB) migrate(ctx context.Context, source fs.FS) (err error) {
 		}
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", db.mapMigrate(ctx, err))
-	}
-	current, target, err := provider.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("migrate: %w", db.mapMigrate(ctx, err))
-	}
-	if current > target {
+	sources := provider.ListSources()
+	target := sources[len(sources)-1].Version
+	// Most starts find nothing to do; they need neither the lock nor a write.
+	current, known := db.version(ctx)
+	if !known || current < target {
+		if _, err := provider.Up(ctx); err != nil {
+			return fmt.Errorf("migrate: %w", db.mapMigrate(ctx, err))
+		}
+	} else if current > target {
 		return fmt.Errorf("migrate: %w: the database is at version %d, this program knows %d; use a newer sheetlift", ErrSchema, current, target)
 	}
 	return nil
+}
+
+// version is the newest migration in the database; not known if there is none yet, or if it cannot be read, which migrating
+// then reports better.
+func (db *DB) version(ctx context.Context) (version int64, known bool) {
+	err := db.View(ctx, func(tx *Tx) error {
+		return tx.QueryRow(ctx, `SELECT MAX(version_id) FROM goose_db_version`).Scan(&version)
+	})
+	return version, err == nil
 }
 
 // mapMigrate maps the error inside goose's wrapping and keeps which migration it was.

@@ -157,7 +157,7 @@ func (e *postgresEngine) close() error {
 }
 
 func (e *postgresEngine) goose() (*sql.DB, goose.Dialect, goose.ProviderOption, error) {
-	// The first starter takes an advisory lock for its session, the others ask again every half second.
+	// The first starter takes an advisory lock for its session, the others ask again every second.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 600))
 	if err != nil {
 		return nil, "", nil, err
