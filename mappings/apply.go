@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/source"
@@ -144,14 +145,15 @@ func (pl *Plan) repeatsHeader(b *source.Block, i int) bool {
 	return true
 }
 
-// mayFold rules out most texts by their first letter, because folding costs.
+// mayFold rules out what is no repeated header without folding it, because folding costs.
 func mayFold(raw []byte, folded string) bool {
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return false
+	for i, c := range raw {
+		if c >= 0x80 || c < ' ' || c == ' ' && raw[i-1] == ' ' {
+			return true
+		}
 	}
-	a, b := raw[0], folded[0]
-	return a >= 0x80 || b >= 0x80 || a|0x20 == b|0x20
+	return strings.EqualFold(string(raw), folded)
 }
 
 func (pl *Plan) skip(b *source.Block, i int, rule, reason string) {

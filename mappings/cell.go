@@ -42,12 +42,13 @@ type fieldReader struct {
 	date1904 bool
 	quotable map[string]bool // folded words of the column that a finding may show
 
-	memo  memo
-	text  arena
-	out   outcome
-	parts []byte
-	norm  []byte
-	used  []int
+	memo   memo
+	text   arena
+	phones phonePlans
+	out    outcome
+	parts  []byte
+	norm   []byte
+	used   []int
 }
 
 // read reads the field in row i of b. The outcome is valid until the next call.
@@ -316,7 +317,7 @@ func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 	w, ok := r.p.words[key]
 	if !ok {
 		rule := "enum.unmapped"
-		if r.p.typ == importers.Bool && len(r.p.words) == 2 && r.p.stated == nil && r.ownBool() {
+		if r.p.typ == importers.Bool && len(r.p.words) == 2 && r.ownBool() {
 			rule = "bool.invalid"
 		}
 		if r.quotable[key] {

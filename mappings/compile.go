@@ -94,15 +94,6 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 // Digest is the hex SHA-256 of what the plan was compiled from: the same digest gives the same records from the same rows.
 func (pl *Plan) Digest() string { return pl.digest }
 
-// StatedBy tells who states the const of a field of record spec of the mapping; nil if nobody does.
-func (pl *Plan) StatedBy(spec, field int) *StatedBy {
-	s := pl.specs[spec]
-	if i := s.byField[field]; i >= 0 && s.fields[i].constant != nil {
-		return s.fields[i].stated
-	}
-	return nil
-}
-
 // at starts a finding about a column of the sheet; col is -1 for the sheet as a whole.
 func (pl *Plan) at(rule string, col int, field string) finding.Finding {
 	f := finding.New(rule)

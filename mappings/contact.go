@@ -94,6 +94,12 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		r.reject("phone.invalid", k)
 		return
 	}
+	if text[0] == '+' {
+		if e164, valid := r.phones.e164(text); valid {
+			r.out.v.Text = r.str(e164)
+			return
+		}
+	}
 	s, region := string(text), r.p.region
 	switch {
 	case s[0] == '+':

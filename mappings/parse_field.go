@@ -28,7 +28,7 @@ var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse"}
 // field checks one field of a record and compiles it. What is wrong is recorded; the program is then never used.
 func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) fieldProgram {
 	f := &e.Fields[i]
-	p := fieldProgram{index: i, field: f, path: e.Name + "." + f.Name, typ: f.Type, join: " ", stated: fs.StatedBy, region: fs.Region, nulls: map[string]bool{}}
+	p := fieldProgram{index: i, field: f, path: e.Name + "." + f.Name, typ: f.Type, join: " ", region: fs.Region, nulls: map[string]bool{}}
 	if fs.Type != "" {
 		p.typ = fs.Type
 		if allowed := readAs[f.Type]; !slices.Contains(allowed, fs.Type) {

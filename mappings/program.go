@@ -53,7 +53,6 @@ type fieldProgram struct {
 	norm     normalization
 	rules    *rules
 	constant *importers.Value
-	stated   *StatedBy
 	yesGiven bool // consent status: some word means yes and yes means given
 }
 

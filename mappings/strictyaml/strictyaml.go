@@ -21,9 +21,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxBytes is the largest file that is read, maxDepth the deepest nesting, maxFaults how many faults are listed.
+// MaxBytes is the largest file that is read, maxTokens how many words and signs it may have (the time to parse grows with
+// their square), maxDepth the deepest nesting, maxFaults how many faults are listed.
 const (
 	MaxBytes  = 1 << 20
+	maxTokens = 20_000
 	maxDepth  = 32
 	maxFaults = 200
 )
@@ -132,7 +134,10 @@ func Parse(name string, data []byte) (*Document, error) {
 // unsafeTokens finds what is refused before anything is built from the tokens.
 func unsafeTokens(tokens token.Tokens) (line, column int, message, remedy string) {
 	flow, entries, entryLine := 0, 0, 0
-	for _, t := range tokens {
+	for n, t := range tokens {
+		if n >= maxTokens {
+			return t.Position.Line, t.Position.Column, fmt.Sprintf("the file has more than %d words and signs", maxTokens), "split the file"
+		}
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
 			message, remedy = "anchors, aliases and merge keys are not read", "write the values out"
