@@ -1,20 +1,21 @@
 package source
 
-// Limits hold against hostile files, before memory is spent. A zero field takes the default of DefaultLimits.
+// Limits hold against hostile files, before memory is spent. A zero field takes the default of DefaultLimits. batch.yaml may set
+// them under limits.
 type Limits struct {
-	FileBytes   int64 // size of the file itself
-	PartBytes   int64 // decompressed size of one zip part
-	TotalBytes  int64 // decompressed size of all parts, as the zip directory declares them
-	Ratio       int64 // decompressed to compressed size of one part, above 1 MiB decompressed
-	Parts       int   // entries of the zip directory
-	StringBytes int64 // decoded shared strings
-	Strings     int   // shared strings
-	Columns     int   // columns of a sheet, fields of a text record
-	Rows        int   // rows of a sheet; records of a text file are not bound by it
-	Cells       int64 // non-empty cells of a sheet
-	CellBytes   int   // length of one cell's text
-	XMLDepth    int
-	RecordBytes int // length of one record of a text file, of one cell element of a workbook
+	FileBytes   int64 `yaml:"file_bytes" json:"file_bytes,omitempty"`     // size of the file itself
+	PartBytes   int64 `yaml:"part_bytes" json:"part_bytes,omitempty"`     // decompressed size of one zip part
+	TotalBytes  int64 `yaml:"total_bytes" json:"total_bytes,omitempty"`   // decompressed size of all parts, as the zip directory declares them
+	Ratio       int64 `yaml:"ratio" json:"ratio,omitempty"`               // decompressed to compressed size of one part, above 1 MiB decompressed
+	Parts       int   `yaml:"parts" json:"parts,omitempty"`               // entries of the zip directory
+	StringBytes int64 `yaml:"string_bytes" json:"string_bytes,omitempty"` // decoded shared strings
+	Strings     int   `yaml:"strings" json:"strings,omitempty"`           // shared strings
+	Columns     int   `yaml:"columns" json:"columns,omitempty"`           // columns of a sheet, fields of a text record
+	Rows        int   `yaml:"rows" json:"rows,omitempty"`                 // rows of a sheet; records of a text file are not bound by it
+	Cells       int64 `yaml:"cells" json:"cells,omitempty"`               // non-empty cells of a sheet
+	CellBytes   int   `yaml:"cell_bytes" json:"cell_bytes,omitempty"`     // length of one cell's text
+	XMLDepth    int   `yaml:"xml_depth" json:"xml_depth,omitempty"`
+	RecordBytes int   `yaml:"record_bytes" json:"record_bytes,omitempty"` // length of one record of a text file, of one cell element of a workbook
 }
 
 const (

@@ -458,7 +458,7 @@ func (r *sheetReader) putCell(c *cell) error {
 			if style.pad > 1 && integerDigits(value) < int(style.pad) {
 				out.Flags |= source.ZeroPadded
 			}
-		} else {
+		} else if len(value) > 0 {
 			// Not what the type says, but what the file holds.
 			out.Kind, value = source.Text, c.value
 		}

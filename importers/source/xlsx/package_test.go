@@ -64,7 +64,9 @@ func TestPackages(t *testing.T) {
 		{"shared strings elsewhere", rename(target("sharedStrings.xml", "/words/w.xml"), "xl/sharedStrings.xml", "words/w.xml")},
 		{"no content types", without("[Content_Types].xml")},
 		{"no package relationships", without("_rels/.rels")},
-		{"no relationship to the strings", replace(plain, "xl/_rels/workbook.xml.rels", func(s string) string { return strings.Replace(s, relXML("rId3", "sharedStrings", "sharedStrings.xml"), "", 1) })},
+		{"no relationship to the strings", replace(plain, "xl/_rels/workbook.xml.rels", func(s string) string {
+			return strings.Replace(s, relXML("rId3", "sharedStrings", "sharedStrings.xml"), "", 1)
+		})},
 		{"strict", func() []part {
 			var out []part
 			for _, p := range plain {
