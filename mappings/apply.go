@@ -1,9 +1,7 @@
 package mappings
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/source"
@@ -113,7 +111,7 @@ func (pl *Plan) wholeRow(b *source.Block, i int) bool {
 			return true
 		}
 	}
-	if pl.repeatsHeader(b, i) {
+	if pl.header.repeats(b, i) {
 		pl.reject(b, i, -1, "", problem{rule: "row.repeated_header"})
 		pl.row.Verdict = Rejected
 		return true
@@ -130,30 +128,6 @@ func (pl *Plan) wholeRow(b *source.Block, i int) bool {
 		pl.note(b, i, -1, "", problem{rule: "row.short"})
 	}
 	return false
-}
-
-func (pl *Plan) repeatsHeader(b *source.Block, i int) bool {
-	if len(pl.header) < 2 {
-		return false
-	}
-	for _, h := range pl.header {
-		c := b.Cell(h.col, i)
-		if c.Kind == source.Empty || c.Kind == source.ErrorValue || !mayFold(b.Bytes(c), h.folded) || headerFold(headerText(b, h.col, i)) != h.folded {
-			return false
-		}
-	}
-	return true
-}
-
-// mayFold rules out what is no repeated header without folding it, because folding costs.
-func mayFold(raw []byte, folded string) bool {
-	raw = bytes.TrimSpace(raw)
-	for i, c := range raw {
-		if c >= 0x80 || c < ' ' || c == ' ' && raw[i-1] == ' ' {
-			return true
-		}
-	}
-	return strings.EqualFold(string(raw), folded)
 }
 
 func (pl *Plan) skip(b *source.Block, i int, rule, reason string) {

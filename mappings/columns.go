@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,6 +123,49 @@ func headerMatches(b *source.Block, i int, wanted []string) bool {
 		}
 	}
 	return true
+}
+
+// namedHeader is the header cells that have a name, to know a repeated header by.
+type namedHeader []headerCell
+
+type headerCell struct {
+	col    int
+	folded string
+}
+
+func newNamedHeader(shown []string) namedHeader {
+	var list namedHeader
+	for col, name := range shown {
+		if name != "column "+source.Letters(col) {
+			list = append(list, headerCell{col, headerFold(name)})
+		}
+	}
+	return list
+}
+
+// repeats reports whether row i holds the header again. A single name may well be a value, so it takes two.
+func (h namedHeader) repeats(b *source.Block, i int) bool {
+	if len(h) < 2 {
+		return false
+	}
+	for _, h := range h {
+		c := b.Cell(h.col, i)
+		if c.Kind == source.Empty || c.Kind == source.ErrorValue || !mayFold(b.Bytes(c), h.folded) || headerFold(headerText(b, h.col, i)) != h.folded {
+			return false
+		}
+	}
+	return true
+}
+
+// mayFold rules out what is no repeated header without folding it, because folding costs.
+func mayFold(raw []byte, folded string) bool {
+	raw = bytes.TrimSpace(raw)
+	for i, c := range raw {
+		if c >= 0x80 || c < ' ' || c == ' ' && raw[i-1] == ' ' {
+			return true
+		}
+	}
+	return strings.EqualFold(string(raw), folded)
 }
 
 // resolve finds the column in the header; message and remedy say why it can't.

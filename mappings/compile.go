@@ -20,7 +20,7 @@ type Plan struct {
 	skips     []*boundCondition
 	specs     []*boundSpec
 	groups    []map[int]int // per spec: row number -> rows with the same key, where more than one
-	header    []headerCell  // named header cells, to know a repeated header
+	header    namedHeader
 	headerRow int
 	digest    string
 
@@ -29,11 +29,6 @@ type Plan struct {
 	findings []finding.Finding
 	key      []byte
 	text     arena
-}
-
-type headerCell struct {
-	col    int
-	folded string
 }
 
 // Compile joins a mapping and the profile of a sheet to a plan. The findings are about columns: those with severity Error fail
@@ -52,7 +47,7 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 		}
 	}
 	column := func(c Column) int { return index[c] }
-	pl := &Plan{m: m, env: env, profile: p, headerRow: p.HeaderRow}
+	pl := &Plan{m: m, env: env, profile: p, headerRow: p.HeaderRow, header: newNamedHeader(p.Header)}
 	for i := range m.program.skips {
 		pl.skips = append(pl.skips, bindCondition(&m.program.skips[i], column))
 	}
@@ -77,11 +72,6 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 			History: b.history,
 			Columns: make([][]int, len(b.entity.Fields)),
 		})
-	}
-	for col, name := range p.Header {
-		if name != "column "+source.Letters(col) {
-			pl.header = append(pl.header, headerCell{col, headerFold(name)})
-		}
 	}
 	findings := pl.decide()
 	pl.digest = digestJSON(struct {

@@ -118,19 +118,24 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		r.reject("phone.invalid", k)
 		return
 	}
-	if number && lostTrunkZero(n, s, region) {
-		r.reject("phone.zeros_lost", k)
+	if region != "" && lostTrunkZero(n, s, region) {
+		if number {
+			r.reject("phone.zeros_lost", k)
+		} else {
+			r.rejectWith("phone.zeros_lost", "The telephone number lacks its leading zero or its plus.", k)
+		}
 		return
 	}
 	r.out.v.Text = r.str([]byte(phonenumbers.Format(n, phonenumbers.E164)))
 }
 
-// lostTrunkZero reports whether digits are a national number that people of the region write with a leading zero.
-func lostTrunkZero(n *phonenumbers.PhoneNumber, digits, region string) bool {
+// lostTrunkZero reports whether s is a national number that people of the region write with a leading zero, without it. It may
+// as well be an international number without its plus: there is no telling.
+func lostTrunkZero(n *phonenumbers.PhoneNumber, s, region string) bool {
 	trunk := phonenumbers.GetNddPrefixForRegion(region, true)
 	if !strings.HasPrefix(trunk, "0") || trunkOptional[region] {
 		return false
 	}
 	national := phonenumbers.NormalizeDigitsOnly(phonenumbers.Format(n, phonenumbers.NATIONAL))
-	return national == trunk+digits
+	return national == trunk+phonenumbers.NormalizeDigitsOnly(s)
 }

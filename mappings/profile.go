@@ -138,7 +138,8 @@ type Profiler struct {
 	skips []*boundCondition
 	specs []*profiledSpec
 	dates []int // columns whose date evidence is wanted
-	skip  []bool
+	named namedHeader
+	skip  []bool // rows of the block that prove nothing: skipped, ragged, the header again
 	buf   []byte
 	err   error
 }
@@ -191,7 +192,7 @@ func (p *Profiler) fault(row int, message, remedy string, have []string) error {
 
 // bind resolves the mapping's columns in the header and prepares what looks at rows.
 func (p *Profiler) bind() error {
-	p.found = true
+	p.found, p.named = true, newNamedHeader(p.p.Header)
 	index := map[Column]int{}
 	var messages []string
 	var first string
@@ -208,7 +209,7 @@ func (p *Profiler) bind() error {
 		p.p.Refs = append(p.p.Refs, Ref{c, col})
 	}
 	if len(messages) > 0 {
-		return p.fault(p.p.HeaderRow, joinMessages(messages), first, p.named())
+		return p.fault(p.p.HeaderRow, joinMessages(messages), first, p.have())
 	}
 	column := func(c Column) int { return index[c] }
 	for i := range p.m.program.skips {
@@ -242,8 +243,8 @@ func joinMessages(list []string) string {
 	return s
 }
 
-// named lists the header as messages may show it.
-func (p *Profiler) named() []string {
+// have lists the header as messages may show it.
+func (p *Profiler) have() []string {
 	var have []string
 	for col, name := range p.p.Header {
 		if p.folded[col] != "" {

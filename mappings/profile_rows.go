@@ -135,10 +135,15 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 				break
 			}
 		}
+		if p.skip[i] || p.named.repeats(b, i) {
+			p.skip[i] = true
+			continue
+		}
 		if b.Line != nil && p.p.HeaderRow > 0 && len(b.Width) > i {
 			switch w := b.Width[i]; {
 			case w > len(p.p.Header) && ragged(b, i, len(p.p.Header)):
 				p.p.Ragged++
+				p.skip[i] = true
 			case w < len(p.p.Header):
 				p.p.Short++
 			}
@@ -413,7 +418,7 @@ func (p *Profiler) Done() (*Profile, error) {
 	for _, r := range p.p.Refs {
 		mapped[r.Index] = true
 		if r.Index >= max(len(p.columns), len(p.p.Header)) && p.p.Rows > 0 {
-			return nil, p.fault(0, "the sheet has no "+r.Column.String(), fmt.Sprintf("its last column is %s", source.Letters(max(len(p.columns), len(p.p.Header))-1)), p.named())
+			return nil, p.fault(0, "the sheet has no "+r.Column.String(), fmt.Sprintf("its last column is %s", source.Letters(max(len(p.columns), len(p.p.Header))-1)), p.have())
 		}
 	}
 	p.p.Columns = make([]ColumnProfile, 0, len(p.columns))
