@@ -2,7 +2,6 @@ package count
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -24,40 +23,73 @@ func eachPiece(ctx context.Context, file *zip.File, f func(p *piece)) error {
 		return err
 	}
 	defer part.Close()
-	ahead, w := io.Pipe()
-	defer ahead.Close()
+	full, free, stop := make(chan []byte, 4), make(chan []byte, 4), make(chan struct{})
+	var failed error // set before full is closed
+	done := make(chan struct{})
 	go func() {
-		_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{part}, make([]byte, 256<<10))
-		w.CloseWithError(err)
+		defer close(done)
+		defer close(full)
+		for range cap(free) {
+			free <- make([]byte, 128<<10)
+		}
+		for {
+			select {
+			case <-stop:
+				return
+			case buf := <-free:
+				n, err := io.ReadFull(part, buf[:cap(buf)])
+				full <- buf[:n] // never blocks: there are no more buffers than places
+				if err != nil {
+					if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+						failed = err
+					}
+					return
+				}
+			}
+		}
 	}()
-	r := bufio.NewReaderSize(ahead, 256<<10)
-	var long []byte
-	var p piece
-	within := "" // what ends the comment or CDATA section that the pieces are in
-	for n := 0; ; n++ {
-		if n%(1<<16) == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	defer func() { close(stop); <-done }()
+	var (
+		p      piece
+		carry  []byte // begin of a piece that the last buffer cut
+		first  = true // what stands before the first "<"
+		within = ""   // what ends the comment or CDATA section that the pieces are in
+	)
+	take := func(raw []byte) {
+		if first {
+			first = false
+			return
 		}
-		raw, err := r.ReadSlice('<')
-		for long = long[:0]; errors.Is(err, bufio.ErrBufferFull); raw = long {
-			long = append(long, raw...)
-			raw, err = r.ReadSlice('<')
-			long = append(long, raw...)
+		if within == "" && (len(raw) == 0 || raw[0] != '!') {
+			p.tag(raw)
+		} else {
+			within = p.cut(raw, within)
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		f(&p)
+	}
+	for buf := range full {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err == nil {
-			raw = raw[:len(raw)-1]
+		rest := buf
+		for {
+			i := bytes.IndexByte(rest, '<')
+			if i < 0 {
+				carry = append(carry, rest...)
+				break
+			}
+			raw := rest[:i]
+			if len(carry) > 0 {
+				carry = append(carry, raw...)
+				raw = carry
+			}
+			take(raw)
+			carry, rest = carry[:0], rest[i+1:]
 		}
-		if n > 0 {
-			within = p.cut(raw, within)
-			f(&p)
-		}
-		if err != nil {
-			return nil
-		}
+		free <- buf
 	}
+	take(carry)
+	return failed
 }
 
 // cut fills the piece and gives what the following ones are within.
@@ -85,58 +117,58 @@ func (p *piece) cut(raw []byte, within string) string {
 	return within
 }
 
+// tag cuts a tag at the first ">". One inside an attribute's value would cut it short, but the elements that count have no
+// such attributes.
 func (p *piece) tag(raw []byte) {
-	end := bytes.IndexByte(raw, '>')
-	for end >= 0 && bytes.Count(raw[:end], []byte{'"'})%2 == 1 {
-		next := bytes.IndexByte(raw[end+1:], '>')
-		if next < 0 {
-			break
+	*p = piece{}
+	from, i := 0, 0
+	for i < len(raw) && raw[i] > ' ' && raw[i] != '>' {
+		if raw[i] == ':' {
+			from = i + 1
 		}
-		end += 1 + next
+		i++
 	}
+	end := bytes.IndexByte(raw[i:], '>')
 	if end < 0 {
 		return
 	}
-	p.text = raw[end+1:]
-	tag := raw[:end]
-	if n := len(tag); n > 0 && tag[n-1] == '/' {
-		tag, p.empty = tag[:n-1], true
-	}
-	p.name = tag
-	if i := bytes.IndexAny(tag, " \t\r\n"); i >= 0 {
-		p.name, p.attrs = tag[:i], tag[i:]
-	}
-	if i := bytes.IndexByte(p.name, ':'); i >= 0 {
-		if p.name[0] == '/' {
-			p.name = append([]byte{'/'}, p.name[i+1:]...)
+	p.text = raw[i+end+1:]
+	p.attrs = raw[i : i+end]
+	if end := i + end; end > 0 && raw[end-1] == '/' {
+		p.empty = true
+		if i == end {
+			i--
 		} else {
-			p.name = p.name[i+1:]
+			p.attrs = p.attrs[:len(p.attrs)-1]
 		}
+	}
+	if p.name = raw[from:max(i, from)]; from > 0 && raw[0] == '/' {
+		p.name = append([]byte{'/'}, p.name...)
 	}
 }
 
 // attrT gives the value of the attribute t, the only one that matters to what a cell holds.
 func (p *piece) attrT() string {
 	a := p.attrs
-	for {
-		i := bytes.IndexByte(a, '=')
-		if i < 0 {
-			return ""
+	for i := 0; i < len(a); i++ {
+		if a[i] != '"' && a[i] != '\'' {
+			continue
 		}
-		name := bytes.TrimSpace(a[:i])
-		a = bytes.TrimLeft(a[i+1:], " \t\r\n")
-		if len(a) == 0 {
-			return ""
-		}
-		end := bytes.IndexByte(a[1:], a[0])
+		end := bytes.IndexByte(a[i+1:], a[i])
 		if end < 0 {
 			return ""
 		}
-		if string(name) == "t" {
-			return string(bytes.TrimSpace(a[1 : 1+end]))
+		// The name stands before the equals sign before the quote.
+		k := i - 1
+		for k > 0 && (a[k] == '=' || a[k] <= ' ') {
+			k--
 		}
-		a = a[end+2:]
+		if k > 0 && a[k] == 't' && a[k-1] <= ' ' {
+			return string(bytes.TrimSpace(a[i+1 : i+1+end]))
+		}
+		i += end + 1
 	}
+	return ""
 }
 
 // countStrings tells of each shared string whether it has text.

@@ -13,7 +13,7 @@ import (
 	"sheetlift/importers/source"
 )
 
-// text counts the records and fields of a text file, one character after the other.
+// text counts the records and fields of a text file, one byte of UTF-8 after the other.
 func text(ctx context.Context, in io.Reader, info source.Info) (Sheet, error) {
 	switch info.Charset {
 	case "utf-16le":
@@ -22,75 +22,91 @@ func text(ctx context.Context, in io.Reader, info source.Info) (Sheet, error) {
 		in = transform.NewReader(in, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
 	case "windows-1252":
 		in = transform.NewReader(in, charmap.Windows1252.NewDecoder())
-	default:
-		in = transform.NewReader(in, unicode.UTF8BOM.NewDecoder())
 	}
-	r := bufio.NewReaderSize(in, 256<<10)
+	r := bufio.NewReaderSize(in, 64<<10)
+	if mark, err := r.Peek(3); err == nil && string(mark) == "\ufeff" {
+		if _, err := r.Discard(3); err != nil {
+			return Sheet{}, err
+		}
+	}
 	if info.SepLine {
 		if err := skipLine(r); err != nil {
 			return Sheet{}, err
 		}
 	}
-	var (
-		s               Sheet
-		quoted, started bool // in quotes; the field has begun with something
-		full, seen      bool // the field has text; the record has a character
-		wasQuote        bool // the last character closed a quote, or doubled it
-		wasCR           bool
-	)
-	endField := func() {
-		if full {
-			s.Cells++
+	c := counter{delimiter: info.Delimiter[0]}
+	buf := make([]byte, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return c.Sheet, err
 		}
-		full, started, wasQuote = false, false, false
-	}
-	endRecord := func() {
-		endField()
-		if seen {
-			s.Rows++
-		}
-		seen = false
-	}
-	for n := 0; ; n++ {
-		if n%(1<<20) == 0 && ctx.Err() != nil {
-			return s, ctx.Err()
-		}
-		c, err := r.ReadByte()
+		n, err := r.Read(buf)
+		c.count(buf[:n])
 		if errors.Is(err, io.EOF) {
-			if seen {
-				endRecord()
+			if c.seen {
+				c.endRecord()
 			}
-			return s, nil
+			return c.Sheet, nil
 		}
 		if err != nil {
-			return s, err
+			return c.Sheet, err
 		}
-		if c == '\n' && wasCR {
-			wasCR = false
-			continue
-		}
-		wasCR = false
-		if quoted {
+	}
+}
+
+// counter is where counting has got to.
+type counter struct {
+	Sheet
+	delimiter byte
+	quoted    bool // in quotes
+	started   bool // the field has begun with something
+	full      bool // the field has text
+	seen      bool // the record has a character
+	wasQuote  bool // the last character closed a quote, or is the first of a doubled one
+	wasCR     bool // the last character was a CR, whose LF belongs to it
+}
+
+func (s *counter) endField() {
+	if s.full {
+		s.Cells++
+	}
+	s.full, s.started, s.wasQuote = false, false, false
+}
+
+func (s *counter) endRecord() {
+	s.endField()
+	if s.seen {
+		s.Rows++
+	}
+	s.seen = false
+}
+
+func (s *counter) count(b []byte) {
+	for _, c := range b {
+		if s.quoted {
 			if c == '"' {
-				quoted, wasQuote = false, true
+				s.quoted, s.wasQuote = false, true
 			} else {
-				full = true
+				s.full = true
 			}
 			continue
 		}
+		lf := s.wasCR && c == '\n'
+		s.wasCR = false
 		switch {
-		case c == '"' && wasQuote:
-			quoted, full, wasQuote = true, true, false
-		case c == '"' && !started:
-			quoted, started, seen = true, true, true
+		case lf:
+		case c == '"' && s.wasQuote:
+			s.quoted, s.full, s.wasQuote = true, true, false
+		case c == '"' && !s.started:
+			s.quoted, s.started, s.seen = true, true, true
 		case c == '\n' || c == '\r':
-			wasCR = c == '\r'
-			endRecord()
-		case c == info.Delimiter[0]:
-			seen = true
-			endField()
+			s.wasCR = c == '\r'
+			s.endRecord()
+		case c == s.delimiter:
+			s.seen = true
+			s.endField()
 		default:
-			started, full, seen, wasQuote = true, true, true, false
+			s.started, s.full, s.seen, s.wasQuote = true, true, true, false
 		}
 	}
 }

@@ -1,0 +1,128 @@
+package count
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"sheetlift/importers/source"
+	"sheetlift/importers/source/delimited"
+	"sheetlift/importers/source/xlsx"
+)
+
+// book makes a workbook of one sheet.
+func book(t *testing.T, rows, words string) []byte {
+	t.Helper()
+	const rel = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, p := range [][2]string{
+		{"_rels/.rels", `<Relationships><Relationship Id="a" Type="` + rel + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+		{"xl/workbook.xml", `<workbook xmlns:r="` + rel + `"><sheets><sheet name="S" sheetId="1" r:id="a"/></sheets></workbook>`},
+		{"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="a" Type="` + rel + `/worksheet" Target="/xl\Sheet1.xml"/><Relationship Id="b" Type="` + rel + `/sharedStrings" Target="s.xml"/></Relationships>`},
+		{"xl/s.xml", `<sst>` + words + `</sst>`},
+		{"XL/sheet1.xml", rows},
+	} {
+		f, err := w.Create(p[0])
+		if err == nil {
+			_, err = io.WriteString(f, p[1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	return buf.Bytes()
+}
+
+// facts reads the one sheet with the reader.
+func facts(t *testing.T, b source.Book) source.Facts {
+	t.Helper()
+	r, err := b.Read(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); errors.Is(err, io.EOF) {
+			return r.Facts()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWorkbook(t *testing.T) {
+	const words = `<si><t>a</t></si><si><t></t></si><si><rPh><t>x</t></rPh></si><si><r><t/></r><r><t>b</t></r></si><si><t><![CDATA[<c>]]></t></si>`
+	tests := []struct {
+		name, sheet string
+		rows, cells int
+	}{
+		{"numbers", `<worksheet><sheetData><row><c><v>1</v></c><c s="1"/></row><row/><row><c><v/></c></row></sheetData></worksheet>`, 1, 1},
+		{"shared strings", `<worksheet><sheetData><row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="s"><v>2</v></c><c t='s'><v>3</v></c><c t="s"><v>4</v></c></row></sheetData></worksheet>`, 1, 3},
+		{"inline", `<worksheet><sheetData><row><c t="inlineStr"><is><t>a</t></is></c><c t="inlineStr"><is><t/></is></c><c t="inlineStr"><is><rPh><t>z</t></rPh></is></c></row></sheetData></worksheet>`, 1, 1},
+		{"formulas", `<worksheet><sheetData><row><c><f>1</f></c></row><row><c><f>1</f><v>1</v></c></row><row><c t="str"><f>1</f><v></v></c></row></sheetData></worksheet>`, 2, 1},
+		{"white space", "<worksheet><sheetData><row>\n<c><v> </v></c>\n<c t=\"str\"><v> </v></c></row></sheetData></worksheet>", 1, 1},
+		{"prefixes", `<x:worksheet xmlns:x="m"><x:sheetData><x:row><x:c t="b"><x:v>0</x:v></x:c></x:row></x:sheetData></x:worksheet>`, 1, 1},
+		{"comments", `<worksheet><!-- <c> --><sheetData><row><!-- <row> <c><v>1</v></c> --><c><v>1</v></c></row></sheetData></worksheet>`, 1, 1},
+		{"after the data", `<worksheet><sheetData/><x><row><c><v>1</v></c></row></x></worksheet>`, 0, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			raw := book(t, tt.sheet, words)
+			got, err := ReaderAt(context.Background(), bytes.NewReader(raw), int64(len(raw)), source.Info{Format: "xlsx"}, source.Options{})
+			if err != nil || len(got) != 1 || got[0] != (Sheet{"S", tt.rows, tt.cells}) {
+				t.Fatalf("got %+v, %v; want %d rows, %d cells", got, err, tt.rows, tt.cells)
+			}
+			b, err := xlsx.Open(context.Background(), "f", bytes.NewReader(raw), int64(len(raw)), source.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Compare(got[0], facts(t, b)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestText(t *testing.T) {
+	tests := []struct {
+		name, text  string
+		rows, cells int
+	}{
+		{"plain", "a,b\n1,2\n", 2, 4},
+		{"no line end at the end", "a,b\n1,", 2, 3},
+		{"blank lines", "a\n\n\r\n\rb", 2, 2},
+		{"only delimiters and quotes", ",\n\"\"\n", 2, 0},
+		{"quoted", "\"a,\n\"\"b\",c\r\nd\"e,\"f\"g\n", 2, 4},
+		{"sep line", "sep=;\r\na;b\n", 1, 2},
+		{"mark", "\ufeffa;b\nc;d", 2, 4},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := delimited.Open(context.Background(), "f.csv", strings.NewReader(tt.text), int64(len(tt.text)), source.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReaderAt(context.Background(), strings.NewReader(tt.text), int64(len(tt.text)), b.Info(), source.Options{})
+			if err != nil || got[0].Rows != tt.rows || got[0].Cells != tt.cells {
+				t.Fatalf("got %+v, %v; want %d rows, %d cells", got, err, tt.rows, tt.cells)
+			}
+			if err := Compare(got[0], facts(t, b)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestDifferenceIsNamed(t *testing.T) {
+	err := Compare(Sheet{"S", 3, 9}, source.Facts{Rows: 3, Cells: 8})
+	var d *DifferenceError
+	if !errors.As(err, &d) || !strings.Contains(err.Error(), `"S"`) || !strings.Contains(err.Error(), "8 cells") {
+		t.Errorf("got %v", err)
+	}
+}
