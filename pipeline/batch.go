@@ -12,18 +12,20 @@ import (
 	"github.com/google/uuid"
 
 	"sheetlift/importers"
+	"sheetlift/importers/source"
 	"sheetlift/manifests"
 	"sheetlift/mappings/strictyaml"
 )
 
 // Batch is batch.yaml: what is migrated, for whom, from where.
 type Batch struct {
-	Version  int      `yaml:"version" json:"version"`
-	Name     string   `yaml:"batch" json:"batch"`
-	Tenant   Tenant   `yaml:"tenant" json:"tenant"`
-	Vault    string   `yaml:"vault,omitempty" json:"vault,omitempty"`
-	Database string   `yaml:"database,omitempty" json:"database,omitempty"`
-	Sources  []Source `yaml:"sources" json:"sources"`
+	Version  int           `yaml:"version" json:"version"`
+	Name     string        `yaml:"batch" json:"batch"`
+	Tenant   Tenant        `yaml:"tenant" json:"tenant"`
+	Vault    string        `yaml:"vault,omitempty" json:"vault,omitempty"`
+	Database string        `yaml:"database,omitempty" json:"database,omitempty"`
+	Limits   source.Limits `yaml:"limits,omitempty" json:"limits,omitzero"` // see docs/limits.md
+	Sources  []Source      `yaml:"sources" json:"sources"`
 
 	dir    string // folder of batch.yaml
 	path   string

@@ -82,8 +82,8 @@ func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, er
 			if d.text && opt.Delimiter != "" {
 				fmt.Fprintf(&batch, "    delimiter: %s\n", strconv.Quote(opt.Delimiter))
 			}
-			fmt.Fprintf(&batch, "    system: # which system is it from? ids depend on it\n    owner: # who answers for it?\n    definition: # what does it hold?\n    mapping: %s\n", mapping)
-			fmt.Fprintf(&batch, "    obtained_at: # when was the export made? like 2026-10-01T09:00:00+02:00\n    zone: # IANA zone of its times, such as Europe/Berlin\n    tolerance: { rows: 0 }\n")
+			fmt.Fprintf(&batch, "    system: # which system is it from? ids depend on it\n    # owner: who answers for it\n    # definition: what it holds\n    mapping: %s\n", mapping)
+			fmt.Fprintf(&batch, "    obtained_at: # when was the export made? like 2026-10-01T09:00:00+02:00\n    # zone: Europe/Berlin    # IANA zone of its times, where they name none\n    tolerance: { rows: 0 }\n")
 			writes[mapping] = mappings.Draft("", d.header, d.sheet, d.headerRow)
 			order = append(order, Drafted{mapping, "mapping of " + d.described})
 		}

@@ -116,7 +116,7 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 	if err != nil {
 		return nil, p.fileFault(file, err)
 	}
-	book, err := open.ReaderAt(ctx, file, fd, st.Size(), source.Options{Charset: sources[0].Charset, Delimiter: sources[0].Delimiter, Password: password()})
+	book, err := open.ReaderAt(ctx, file, fd, st.Size(), source.Options{Charset: sources[0].Charset, Delimiter: sources[0].Delimiter, Password: password(), Limits: p.batch.Limits})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 		fd.Close()
 		return nil, err
 	}
-	book, err := open.ReaderAt(ctx, s.File, fd, st.Size(), source.Options{Charset: s.Charset, Delimiter: s.Delimiter, Password: password()})
+	book, err := open.ReaderAt(ctx, s.File, fd, st.Size(), source.Options{Charset: s.Charset, Delimiter: s.Delimiter, Password: password(), Limits: p.batch.Limits})
 	if err != nil {
 		fd.Close()
 		return nil, err
