@@ -155,6 +155,7 @@ type profiledSpec struct {
 type wordStats struct {
 	FieldWords
 	counts map[string]int
+	hidden map[string]bool // words that must not be shown in the way some row writes them
 }
 
 type columnStats struct {
@@ -224,7 +225,7 @@ func (p *Profiler) bind() error {
 		for j := range b.fields {
 			f := &b.fields[j]
 			if (f.typ == importers.Enum || f.typ == importers.Bool) && f.constant == nil {
-				s.words[j] = &wordStats{FieldWords: FieldWords{Record: i, Field: f.path}, counts: map[string]int{}}
+				s.words[j] = &wordStats{FieldWords: FieldWords{Record: i, Field: f.path}, counts: map[string]int{}, hidden: map[string]bool{}}
 			}
 			if f.isDate() {
 				p.dates = append(p.dates, b.readers[j].cols...)

@@ -353,7 +353,7 @@ func (p *Profiler) spec(s *profiledSpec, b *source.Block, from int) error {
 			}
 			if out := s.readers[j].read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
 				cell := b.Cell(out.bad.col, i)
-				w.add(s.readers[j].folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
+				w.add(b.Bytes(cell), s.readers[j].folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
 			}
 		}
 		bad := false
@@ -387,7 +387,7 @@ func (s *boundSpec) unanswered(b *source.Block, i int) bool {
 	return false
 }
 
-func (w *wordStats) add(word string, row, col int) {
+func (w *wordStats) add(raw []byte, word string, row, col int) {
 	if w.Rows == 0 {
 		w.FirstRow, w.Column = row, col
 	}
@@ -398,6 +398,9 @@ func (w *wordStats) add(word string, row, col int) {
 		return
 	}
 	w.counts[word]++
+	if !w.hidden[word] && !finding.Quote(string(bytes.TrimSpace(raw))) {
+		w.hidden[word] = true
+	}
 }
 
 // Done ends the profile.
@@ -457,7 +460,7 @@ func (w *wordStats) list(show bool) FieldWords {
 	out := w.FieldWords
 	out.Distinct = len(w.counts)
 	for word, rows := range w.counts {
-		if show && finding.Quote(word) {
+		if show && !w.hidden[word] {
 			out.Words = append(out.Words, WordCount{word, rows})
 		}
 	}
