@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sheetlift/pipeline/store"
+)
+
+// registerTables hold the records themselves, and the raw keys of them: personal values belong there.
+var registerTables = map[string]bool{
+	"purposes": true, "notices": true, "activities": true, "retention_rules": true, "suppressions": true, "cases": true,
+	"receipts": true, "legacy_assertions": true,
+}
+
+// TestNoPersonalValues runs the sample batch through every command in both output forms, and searches all that is printed,
+// written beside the register, or kept as evidence for each personal value that the samples hold.
+func TestNoPersonalValues(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SHEETLIFT_KEY", filepath.Join(dir, "key"))
+	t.Setenv("SHEETLIFT_OPERATOR", "tester")
+	if err := os.CopyFS(filepath.Join(dir, "harbour"), os.DirFS("../../samples/harbour")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := exec.Command("go", "run", "../../samples/harbour/generate", "-personal").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := personalValues(string(list))
+	if len(values) < 500 {
+		t.Fatalf("the generator names %d personal values only", len(values))
+	}
+	search := func(where string, data []byte) {
+		t.Helper()
+		for _, v := range values {
+			if bytes.Contains(data, []byte(v)) {
+				t.Errorf("%s holds a personal value of %d characters (%.3s…)", where, len(v), v)
+			}
+		}
+	}
+	var cells bytes.Buffer
+	run(t.Context(), []string{"cells", filepath.Join(dir, "harbour", "exports", "consents.xlsx")}, stdio{strings.NewReader(""), &cells, &cells})
+	found := 0
+	for _, v := range values {
+		if bytes.Contains(cells.Bytes(), []byte(v)) {
+			found++
+		}
+	}
+	if found < 300 { // cells prints values: if they are not found there, the search itself is broken
+		t.Fatalf("only %d of the personal values are found in the cells", found)
+	}
+	batch := filepath.Join(dir, "harbour", "batch.yaml")
+	for _, args := range [][]string{
+		{"run", batch, "--until", "reconcile"}, {"inventory", batch}, {"freeze", batch}, {"map", batch}, {"dryrun", batch}, {"import", batch},
+		{"reconcile", batch}, {"status", batch}, {"verify", batch}, {"trace", batch, "purpose", "NEWSLETTER"}, {"trace", batch, "consent", "CR-0002"},
+	} {
+		for _, form := range []string{"text", "json"} {
+			var out, talk bytes.Buffer
+			run(t.Context(), append(args, "--output", form), stdio{strings.NewReader(""), &out, &talk})
+			what := strings.Join(append([]string{args[0]}, args[2:]...), " ") + " as " + form
+			search("stdout of "+what, out.Bytes())
+			search("stderr of "+what, talk.Bytes())
+		}
+	}
+	files := 0
+	err = filepath.WalkDir(filepath.Join(dir, "harbour", ".sheetlift", "work"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) == ".arrow" { // staged files hold the records, mode 0600, listed in copies
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files++
+		search(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), data)
+		return nil
+	})
+	if err != nil || files < 4 {
+		t.Fatalf("searched %d files: %v", files, err)
+	}
+	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "harbour", ".sheetlift", "register.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tables, err := db.Tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	searched := 0
+	for _, table := range tables {
+		if !registerTables[table] {
+			searched++
+			search("table "+table, dump(t, db, table))
+		}
+	}
+	if searched < 7 {
+		t.Errorf("searched %d evidence tables only: %v", searched, tables)
+	}
+}
+
+// personalValues are the lines of the generator's list and, of telephone numbers, the stored form too. Values so short that they
+// would be found by chance (fewer than five characters) are left out; the sample has none.
+func personalValues(list string) []string {
+	var values []string
+	for _, v := range strings.Split(list, "\n") {
+		if v = strings.TrimSpace(v); len(v) < 5 {
+			continue
+		}
+		values = append(values, v)
+		if strings.HasPrefix(v, "+") {
+			values = append(values, strings.NewReplacer(" ", "", "-", "", "/", "", "(", "", ")", "").Replace(v))
+		}
+	}
+	return values
+}
+
+// dump is every value of a table as text.
+func dump(t *testing.T, db *store.DB, table string) []byte {
+	t.Helper()
+	columns, err := db.Columns(t.Context(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err = db.View(t.Context(), func(tx *store.Tx) error {
+		for _, c := range columns {
+			rows, err := tx.Query(t.Context(), `SELECT CAST(`+c.Name+` AS TEXT) FROM `+table+` WHERE `+c.Name+` IS NOT NULL`)
+			if err != nil {
+				return err
+			}
+			for rows.Next() {
+				var s string
+				if err := rows.Scan(&s); err != nil {
+					rows.Close()
+					return err
+				}
+				out.WriteString(s)
+				out.WriteByte('\n')
+			}
+			rows.Close()
+			if err := rows.Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
