@@ -7,7 +7,10 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/sync/errgroup"
+
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/count"
 	"sheetlift/importers/source/open"
 	"sheetlift/manifests"
 	"sheetlift/mappings"
@@ -122,6 +125,18 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 	}
 	defer book.Close()
 	info := book.Info()
+	// The second count reads the same bytes at the same time, on a core of its own.
+	halt, cancel := context.WithCancel(ctx)
+	counting, stop := errgroup.WithContext(halt)
+	var counted []count.Sheet
+	counting.Go(func() (err error) {
+		counted, err = count.ReaderAt(stop, fd, st.Size(), info, source.Options{Password: password(), Limits: p.batch.Limits})
+		return err
+	})
+	defer func() {
+		cancel()
+		_ = counting.Wait() // fd must stay open as long as it is read
+	}()
 	f := &InventoryFile{
 		File: file, SHA256: digest, Size: st.Size(), Type: info.Said, Format: info.Format,
 		Charset: info.Charset, Delimiter: info.Delimiter, Date1904: info.Date1904,
@@ -150,8 +165,28 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 		}
 		f.Sheets = append(f.Sheets, *inv)
 	}
-	return f, nil
+	if err := counting.Wait(); err != nil {
+		return nil, err
+	}
+	return f, compareCounts(f, counted)
 }
+
+// compareCounts refuses a file in which the second, independent count finds other rows or cells than the reader.
+func compareCounts(f *InventoryFile, counted []count.Sheet) error {
+	if len(counted) != len(f.Sheets) {
+		return &source.Error{Kind: source.ErrMalformed, File: f.File, Message: fmt.Sprintf("the reader finds %d sheets, an independent count %d", len(f.Sheets), len(counted)), Remedy: countRemedy}
+	}
+	for i := range f.Sheets {
+		s, c := &f.Sheets[i], counted[i]
+		if err := count.Compare(c, source.Facts{Rows: s.Rows, Cells: s.Cells}); err != nil {
+			return &source.Error{Kind: source.ErrMalformed, File: f.File, Sheet: s.Sheet, Message: err.Error(), Remedy: countRemedy, Err: err}
+		}
+		s.CountedRows, s.CountedCells = c.Rows, c.Cells
+	}
+	return nil
+}
+
+const countRemedy = "one of the two is wrong, so neither is trusted: save the file anew with the program it comes from and report this as a fault of sheetlift"
 
 // password of encrypted workbooks, from the environment; never an argument, never in batch.yaml.
 func password() string { return os.Getenv("SHEETLIFT_PASSWORD") }

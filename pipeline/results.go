@@ -87,23 +87,25 @@ type InventoryFile struct {
 
 // InventorySheet is one sheet, whether a source reads it or not.
 type InventorySheet struct {
-	Sheet      string            `json:"sheet"`
-	Source     string            `json:"source,omitempty"` // the source that reads it, if any
-	Owner      string            `json:"owner,omitempty"`
-	Visibility string            `json:"visibility"`
-	Rows       int               `json:"rows"`  // rows that hold something
-	Cells      int               `json:"cells"` // non-empty cells
-	LastRow    int               `json:"last_row"`
-	LastColumn string            `json:"last_column,omitempty"`
-	HeaderRow  int               `json:"header_row,omitempty"`
-	Columns    []InventoryColumn `json:"columns,omitempty"`
-	Keys       []string          `json:"candidate_keys,omitempty"` // letters of columns without blanks or repeats
-	Duplicates int               `json:"duplicate_rows,omitempty"`
-	Merged     int               `json:"merged_ranges,omitempty"`
-	HiddenRows int               `json:"hidden_rows,omitempty"`
-	Formulas   int               `json:"formulas,omitempty"`
-	NoCache    int               `json:"formulas_without_value,omitempty"`
-	Errors     int               `json:"error_cells,omitempty"`
+	Sheet        string            `json:"sheet"`
+	Source       string            `json:"source,omitempty"` // the source that reads it, if any
+	Owner        string            `json:"owner,omitempty"`
+	Visibility   string            `json:"visibility"`
+	Rows         int               `json:"rows"`          // rows that hold something
+	Cells        int               `json:"cells"`         // non-empty cells
+	CountedRows  int               `json:"counted_rows"`  // the same by the independent count
+	CountedCells int               `json:"counted_cells"` // always equal: a difference stops the batch
+	LastRow      int               `json:"last_row"`
+	LastColumn   string            `json:"last_column,omitempty"`
+	HeaderRow    int               `json:"header_row,omitempty"`
+	Columns      []InventoryColumn `json:"columns,omitempty"`
+	Keys         []string          `json:"candidate_keys,omitempty"` // letters of columns without blanks or repeats
+	Duplicates   int               `json:"duplicate_rows,omitempty"`
+	Merged       int               `json:"merged_ranges,omitempty"`
+	HiddenRows   int               `json:"hidden_rows,omitempty"`
+	Formulas     int               `json:"formulas,omitempty"`
+	NoCache      int               `json:"formulas_without_value,omitempty"`
+	Errors       int               `json:"error_cells,omitempty"`
 }
 
 // InventoryColumn is one column below the header.
