@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +16,6 @@ import (
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
-
-// SignatureNamespace is the SSHSIG namespace of manifest signatures.
-const SignatureNamespace = "sheetlift-manifest"
 
 // provenanceTag is the tag file that keeps what the payload alone does not say.
 const provenanceTag = "sheetlift.json"
@@ -116,15 +114,18 @@ func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeRe
 	prov := frozenProvenance{Schema: "sheetlift/frozen/v1", Tenant: p.id.Tenant, Batch: p.batch.Name, Snapshot: Initial}
 	spec := manifests.BagSpec{
 		Tags: map[string][]byte{},
-		Sign: func(tagManifest []byte) ([]byte, error) { return key.Sign(SignatureNamespace, tagManifest) },
+		Sign: func(tagManifest []byte) ([]byte, error) { return key.Sign(manifests.Namespace, tagManifest) },
 	}
 	for _, f := range inv.Files {
 		ff := FrozenFile{File: f.File, Payload: manifests.PayloadName(f.File), SHA256: f.SHA256, Size: f.Size}
 		fs := frozenSource{}
+		newest := int64(math.MinInt64)
 		for _, s := range p.batch.Sources {
 			if s.File == f.File {
 				fs.Sources = append(fs.Sources, frozenOwner{s.Name, s.Sheet, s.System, s.Owner, s.ObtainedAt})
-				ff.ObtainedAt = max(ff.ObtainedAt, s.ObtainedAt)
+				if s.obtained > newest {
+					newest, ff.ObtainedAt = s.obtained, s.ObtainedAt
+				}
 			}
 		}
 		fs.FrozenFile = ff
@@ -167,7 +168,7 @@ func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeRe
 	if err != nil {
 		return err
 	}
-	if err := manifests.VerifySignature([]ssh.PublicKey{key.Public()}, SignatureNamespace, bag.TagManifest, bag.Signature); err != nil {
+	if err := manifests.VerifySignature([]ssh.PublicKey{key.Public()}, manifests.Namespace, bag.TagManifest, bag.Signature); err != nil {
 		return err
 	}
 	r.Manifest, r.Bag, r.SignedBy = bag.Digest, dir, key.PublicLine()
@@ -213,7 +214,7 @@ func (p *Pipeline) verifyBag(fr *FreezeResult) error {
 	if err != nil {
 		return &IntegrityError{What: "frozen bag", Detail: "the database's record of who signed it is unreadable", Remedy: "restore the database from a backup", Err: err}
 	}
-	return manifests.VerifySignature([]ssh.PublicKey{pub}, SignatureNamespace, bag.TagManifest, bag.Signature)
+	return manifests.VerifySignature([]ssh.PublicKey{pub}, manifests.Namespace, bag.TagManifest, bag.Signature)
 }
 
 // frozen returns the newest freeze after its bag was verified.

@@ -52,7 +52,7 @@ type Options struct {
 	DB       *store.DB
 	Operator string                                      // who runs the stage
 	Home     string                                      // folder for vault and work files; default .sheetlift beside batch.yaml
-	KeyPath  string                                      // installation key; default manifests.DefaultKeyPath
+	KeyPath  string                                      // installation key; default that of manifests.KeyPath
 	Findings func(path string) (io.WriteCloser, error)   // opens a findings file for writing, mode 0600
 	Encode   func(w io.Writer, f finding.Finding) error  // writes one finding
 	Progress func(stage, source string, done, all int64) // rows or bytes; all is 0 when unknown

@@ -215,7 +215,7 @@ func (e *sqliteEngine) begin(ctx context.Context, write bool) (engineTx, error) 
 	if err != nil {
 		return nil, err
 	}
-	tx := &sqliteTx{engine: e, pool: pool, conn: conn}
+	tx := &sqliteTx{pool: pool, conn: conn}
 	// The busy handler waits until the connection is interrupted: by the caller's context or after e.busy.
 	wait, cancel := context.WithTimeout(ctx, e.busy)
 	defer cancel()
