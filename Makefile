@@ -18,7 +18,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/sheetlift
-	$(GO) build -trimpath -o bin/sheetlift ./cmd/sheetlift
+	$(GO) build -o bin/sheetlift ./cmd/sheetlift
 
 demo: build ## run the sample batch from workbooks to the register, and show what came of it
 	@scripts/demo.sh
