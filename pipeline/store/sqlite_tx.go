@@ -182,9 +182,11 @@ func insertBatch(ctx context.Context, stmt *sqlite.Stmt, columns []string, value
 	return mapSQLite(ctx, stmt.Reset())
 }
 
+// insertSQL says OR ROLLBACK: a transaction with a failed statement is lost here anyway, and the engine then need not keep a
+// journal from which it could undo this statement alone.
 func insertSQL(table string, columns []string, rows int) string {
 	var b strings.Builder
-	b.WriteString("INSERT INTO " + quoteName(table) + " (")
+	b.WriteString("INSERT OR ROLLBACK INTO " + quoteName(table) + " (")
 	for i, c := range columns {
 		if i > 0 {
 			b.WriteString(", ")
