@@ -337,3 +337,46 @@ func TestEveryRuleHasACase(t *testing.T) {
 		}
 	}
 }
+
+// The reference lists the rules, each where it belongs.
+func TestReferenceListsTheRules(t *testing.T) {
+	doc, err := os.ReadFile("../docs/mapping.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(doc), "\n## Findings")
+	file, err := os.ReadFile("../pipeline/finding/rules_mapping.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\{(?:ID: )?"([a-z]+\.[a-z_]+)"`).FindAllSubmatch(file, -1) {
+		rule, _ := finding.ByID(string(m[1]))
+		for line := range strings.Lines(table) {
+			cells := strings.Split(line, "|")
+			for i, severity := range []finding.Severity{finding.Error, finding.Warning, finding.Info} {
+				if len(cells) > i+2 && slices.Contains(strings.Fields(cells[i+2]), rule.ID) {
+					if rule.Severity != severity || (rule.Scope == finding.Column) != strings.HasPrefix(cells[1], " the column") {
+						t.Errorf("%s stands in the wrong place", rule.ID)
+					}
+					rule.ID = ""
+				}
+			}
+		}
+		if rule.ID != "" {
+			t.Errorf("docs/mapping.md does not list %s", rule.ID)
+		}
+	}
+}
+
+// The example of the reference is a mapping.
+func TestReferenceExample(t *testing.T) {
+	doc, err := os.ReadFile("../docs/mapping.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	example, _, _ := strings.Cut(rest, "```")
+	if _, err := Parse("docs/mapping.md", []byte(example)); err != nil {
+		t.Error(err)
+	}
+}
