@@ -135,6 +135,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 		verdict += ", " + counted(r.Rows.Rejected, "row") + " rejected"
 	}
 	p.head("dryrun", &r.Outcome, verdict)
+	cases(p, r.Cases)
 	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerated", "skipped"}}
 	for _, s := range r.Sources {
 		t.add(s.Source, s.Rows.Read, s.Rows.Accepted, s.Rows.Rejected, s.Tolerance, s.Rows.Skipped)
@@ -169,7 +170,6 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 			p.wrapped("    missing: ", ordered(c.Missing, names...))
 		}
 	}
-	cases(p, r.Cases)
 	p.findings(&r.Outcome)
 }
 

@@ -31,4 +31,4 @@ echo "\$ sheetlift status harbour/batch.yaml"
 
 echo
 echo "The run ended with exit code 1, as it must: some rows were rejected, each with a finding."
-echo "Everything it made lies in ${home#"$PWD"/}"
+echo "Everything it made lies in .sheetlift/demo"
