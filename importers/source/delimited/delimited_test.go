@@ -93,6 +93,7 @@ func TestDetection(t *testing.T) {
 		{"one column", "a\nb\n", ",", "LF"},
 		{"free text with commas", "id;note\n1;well, yes, and no\n2;ok\n3;a, b\n", ";", "LF"},
 		{"quoted fields decide", "\"a,x\";\"b,y\"\n\"c,z\";\"d,w\"\n", ";", "LF"},
+		{"a stray quote in one record", strings.Repeat("a,b,c\n", 20) + "\"a\"x,b,c\nq;r,s,t\n", ",", "LF"},
 		{"rows above the header", "Report\n\na;b;c\n1;2;3\n4;5;6\n", ";", "LF"},
 		{"one line", "a;b;c", ";", ""},
 		{"mixed ends", "a,b\r\nc,d\n", ",", "mixed"},

@@ -22,9 +22,8 @@ func detectDelimiter(sample []byte, whole bool) byte {
 
 // verdict is how well a delimiter fits a sample.
 type verdict struct {
-	misquoted int     // quotes that are not where the delimiter wants them
-	share     float64 // of records that have the most frequent number of fields, if that is at least two
-	fields    int     // that number
+	quality float64 // share of records that have the most frequent number of fields, less what quotes say against it
+	fields  int     // that number, at least two; 0 when nothing is split
 }
 
 func (v verdict) better(o verdict) bool {
@@ -33,40 +32,40 @@ func (v verdict) better(o verdict) bool {
 		return false
 	case o.fields < 2:
 		return true
-	case (v.misquoted == 0) != (o.misquoted == 0):
-		return v.misquoted == 0
-	case v.share >= 0.9 && o.share >= 0.9:
+	case v.quality >= 0.9 && o.quality >= 0.9:
 		return v.fields > o.fields
 	}
-	return v.share > o.share
+	return v.quality > o.quality
 }
 
 func weigh(sample []byte, whole bool, delimiter byte) verdict {
 	s := scanner{delimiter: delimiter}
 	var v verdict
 	counts := map[int]int{}
-	records := 0
+	records, misquoted := 0, 0
 	for at := 0; at < len(sample) && records < 1000; {
 		rec, st := s.scan(sample, at, whole, nil)
 		if st == recordCut {
 			break
 		}
 		if st == recordUnclosed {
-			v.misquoted++
+			misquoted += 5
 			break
 		}
 		if at = rec.next; rec.blank {
 			continue
 		}
-		v.misquoted += rec.stray
+		misquoted += rec.stray
 		counts[rec.fields]++
 		records++
 	}
+	most := 0
 	for n, k := range counts {
-		if share := float64(k) / float64(records); n >= 2 && (share > v.share || share == v.share && n > v.fields) {
-			v.share, v.fields = share, n
+		if n >= 2 && (k > most || k == most && n > v.fields) {
+			most, v.fields = k, n
 		}
 	}
+	v.quality = float64(most-misquoted) / float64(max(records, 1))
 	return v
 }
 

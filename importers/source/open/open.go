@@ -116,6 +116,11 @@ func openCompound(ctx context.Context, name string, r io.ReaderAt, size int64, o
 		return nil, e
 	}
 	plain, err := decrypt(raw, opt.Password)
+	if err != nil && !errors.Is(err, excelize.ErrWorkbookPassword) {
+		e := refuse(source.ErrEncrypted, name, "the encrypted workbook can't be decrypted: it is damaged, or encrypted in a way that isn't read", "open it in Excel and save it without a password")
+		e.Err = err
+		return nil, e
+	}
 	if err != nil || !bytes.HasPrefix(plain, []byte("PK")) {
 		e := refuse(source.ErrEncrypted, name, "the password does not open the workbook", "check the password, or ask for an export without one")
 		e.Err = err

@@ -92,6 +92,7 @@ func TestRefusals(t *testing.T) {
 		{"JSON object", "a.csv", `{"a": {"b": 1}}`, source.ErrUnsupported, "JSON"},
 		{"lock file of Excel", "~$a.xlsx", lockFile(), source.ErrUnsupported, "lock file"},
 		{"lock file of Excel under another name", "b.xlsx", lockFile(), source.ErrUnsupported, "lock file"},
+		{"lock file of an unknown program", "~$b.xlsx", "x", source.ErrUnsupported, "lock file"},
 		{"lock file of LibreOffice", ".~lock.a.xlsx#", ",alice,host,01.01.2025 10:00,file:///x;", source.ErrUnsupported, "lock file"},
 		{"PDF", "a.xlsx", "%PDF-1.7", source.ErrUnsupported, "PDF"},
 		{"RTF", "a.csv", `{\rtf1`, source.ErrUnsupported, "RTF"},

@@ -155,7 +155,7 @@ func isJSON(head []byte) bool {
 // of LibreOffice (.~lock.name#: commas).
 func isLockFile(name string, head []byte, size int64) bool {
 	base := filepath.Base(name)
-	if strings.HasPrefix(base, ".~lock.") && size < 1024 {
+	if size < 1024 && (strings.HasPrefix(base, ".~lock.") || strings.HasPrefix(base, "~$") && !bytes.HasPrefix(head, []byte("PK"))) {
 		return true
 	}
 	if size != 162 && size != 165 || int64(len(head)) < size {

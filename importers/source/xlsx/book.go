@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"sheetlift/importers/source"
 )
@@ -44,10 +45,28 @@ func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt sourc
 	if b.workbook, err = a.readWorkbook(ctx, part, types); err != nil {
 		return nil, err
 	}
+	// What the sheets declare is checked now, so that a file that can't be read to its end is refused before its first cell.
+	for _, s := range b.workbook.sheets {
+		if err := a.claim(s.part); err != nil {
+			return nil, err
+		}
+	}
+	if b.workbook.strings >= 0 {
+		if err := a.claim(b.workbook.strings); err != nil {
+			return nil, err
+		}
+	}
 	if b.workbook.styles >= 0 {
 		if b.styles, err = a.readStyles(ctx, b.workbook.styles); err != nil {
 			return nil, err
 		}
+	}
+	what := "Excel workbook (xlsx)"
+	switch t := types.of(&a.entries[part]); {
+	case strings.Contains(t, "macroEnabled"):
+		what = "Excel workbook with macros (xlsm)"
+	case strings.Contains(t, "template"):
+		what = "Excel template (xltx)"
 	}
 	sheets := "sheets"
 	if len(b.workbook.sheets) == 1 {
@@ -55,7 +74,7 @@ func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt sourc
 	}
 	b.info = source.Info{
 		Format:   "xlsx",
-		Said:     fmt.Sprintf("Excel workbook (xlsx), %d %s", len(b.workbook.sheets), sheets),
+		Said:     fmt.Sprintf("%s, %d %s", what, len(b.workbook.sheets), sheets),
 		Date1904: b.workbook.date1904,
 		SavedBy:  a.application(ctx),
 	}

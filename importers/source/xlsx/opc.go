@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 
 	"sheetlift/importers/source"
@@ -80,8 +81,14 @@ func (a *archive) relations(ctx context.Context, part string) ([]relation, error
 	return rels, err
 }
 
+// maxSmallPart bounds the parts that are kept in memory in one form or another: all but sheets and shared strings.
+const maxSmallPart = 128 << 20
+
 // walk calls f for every start tag of a small part. f may read on with the walker.
 func (a *archive) walk(ctx context.Context, i int, f func(w *walker, t token) error) error {
+	if e := &a.entries[i]; e.size > maxSmallPart {
+		return a.fault(source.ErrLimit, e.name, "it declares "+strconv.FormatInt(e.size, 10)+" bytes, far more than such a part has", remedyResave)
+	}
 	w, err := a.walker(ctx, i)
 	if err != nil {
 		return err

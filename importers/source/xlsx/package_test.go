@@ -142,6 +142,9 @@ func TestRefusedPackages(t *testing.T) {
 		{"no sheets", replace(plain, "xl/workbook.xml", func(string) string { return `<workbook/>` }), source.ErrMalformed, "no sheets"},
 		{"sheet without relationship", replace(plain, "xl/workbook.xml", func(s string) string { return strings.Replace(s, `r:id="rId1"`, `r:id=""`, 1) }), source.ErrMalformed, "no part"},
 		{"sheet part missing", rename(plain, "xl/worksheets/sheet1.xml", "xl/worksheets/other.xml"), source.ErrMalformed, "missing"},
+		{"two sheets of one part", replace(plain, "xl/workbook.xml", func(s string) string {
+			return strings.Replace(s, `<sheets>`, `<sheets><sheet name="T" sheetId="2" r:id="rId1"/>`, 1)
+		}), source.ErrMalformed, "share one part"},
 		{"relationships are no XML", replace(plain, "xl/_rels/workbook.xml.rels", func(string) string { return `<Relationships` }), source.ErrMalformed, "well-formed"},
 		{"workbook cut", replace(plain, "xl/workbook.xml", func(s string) string { return s[:len(s)-5] }), source.ErrMalformed, "well-formed"},
 		{"sheet ends early", replace(plain, "xl/worksheets/sheet1.xml", func(s string) string { return strings.TrimSuffix(s, "</worksheet>") }), source.ErrTruncated, "too early"},

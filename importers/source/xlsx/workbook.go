@@ -2,6 +2,7 @@ package xlsx
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -47,19 +48,25 @@ func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes
 	if b.strings < 0 {
 		b.strings = a.only(types, func(t string) bool { return strings.HasSuffix(t, "spreadsheetml.sharedStrings+xml") })
 	}
-	listed := false
-	err = a.walk(ctx, part, func(_ *walker, t token) error {
+	var fault error
+	err = a.walk(ctx, part, func(w *walker, t token) error {
 		switch {
 		case t.is("workbookPr"):
 			v, _ := t.plainAttr("date1904")
 			b.date1904 = xmlTrue(v)
 		case t.is("sheets"):
-			listed = true
-		case t.is("sheet") && listed:
-			return a.addSheet(b, name, t, byID)
+			err := w.children(t, "sheet", func(t token) {
+				if fault == nil {
+					fault = a.addSheet(b, name, t, byID)
+				}
+			})
+			return errors.Join(err, fault)
 		}
 		return nil
 	})
+	if fault != nil {
+		return nil, fault
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +101,13 @@ func (a *archive) addSheet(b *workbook, part string, t token, byID map[string]re
 			f.Message = "the part " + strconv.Quote(rel.name) + " that belongs to this sheet is missing from the package"
 		}
 		return f
+	}
+	for _, other := range b.sheets {
+		if other.part == rel.part {
+			f := a.fault(source.ErrMalformed, part, "this sheet and sheet "+strconv.Quote(other.info.Name)+" share one part", remedyResave)
+			f.Sheet = s.info.Name
+			return f
+		}
 	}
 	s.part = rel.part
 	switch strings.ToLower(rel.kind) {

@@ -42,6 +42,8 @@ type entry struct {
 	packed int64
 	size   int64
 	header int64 // offset of the local header
+
+	claimed bool // its declared size has been checked
 }
 
 // archive is a checked zip directory.
@@ -52,6 +54,7 @@ type archive struct {
 	lim     source.Limits
 	entries []entry
 	byName  map[string]int // folded name → entry
+	total   int64          // declared bytes of the entries claimed so far
 }
 
 const (
@@ -273,10 +276,9 @@ func (e *entry) zip64(extra []byte) bool {
 	return len(need) == 0
 }
 
-// checkEntries refuses what would make one answer a guess or cost too much, before a byte is decompressed.
+// checkEntries refuses a directory in which one name stands for two entries.
 func (a *archive) checkEntries() error {
 	a.byName = make(map[string]int, len(a.entries))
-	var total int64
 	for i := range a.entries {
 		e := &a.entries[i]
 		if strings.HasSuffix(e.name, "/") || strings.HasSuffix(e.name, `\`) {
@@ -287,21 +289,6 @@ func (a *archive) checkEntries() error {
 			return a.fault(source.ErrMalformed, e.name, "the zip has two entries of this name; which one counts would be a guess", remedyResave)
 		}
 		a.byName[name] = i
-		switch {
-		case e.flags&1 != 0:
-			return a.fault(source.ErrEncrypted, e.name, "the zip entry itself is encrypted", "unpack it with its password and pack it again, or ask for an unprotected export")
-		case e.size > a.lim.PartBytes:
-			return a.fault(source.ErrLimit, e.name, "it declares "+strconv.FormatInt(e.size, 10)+" bytes, more than the limit of "+strconv.FormatInt(a.lim.PartBytes, 10), remedyLimit+" (part_bytes)")
-		case e.method == methodFlate && e.size > (e.packed+64)*maxDeflate:
-			return a.fault(source.ErrMalformed, e.name, "it declares more bytes than its compressed data can hold", remedyDamaged)
-		case e.method == methodStore && e.size != e.packed:
-			return a.fault(source.ErrMalformed, e.name, "it is stored uncompressed, but its two sizes differ", remedyDamaged)
-		case e.size > 1<<20 && e.size/max(e.packed, 1) > a.lim.Ratio:
-			return a.fault(source.ErrLimit, e.name, "it expands "+strconv.FormatInt(e.size/max(e.packed, 1), 10)+" times, more than the limit of "+strconv.FormatInt(a.lim.Ratio, 10)+": so do decompression bombs", remedyLimit+" (ratio)")
-		}
-		if total += e.size; total > a.lim.TotalBytes {
-			return a.fault(source.ErrLimit, "", "its parts declare more than "+strconv.FormatInt(a.lim.TotalBytes, 10)+" bytes together", remedyLimit+" (total_bytes)")
-		}
 	}
 	return a.checkOverlap()
 }
@@ -329,8 +316,39 @@ func (a *archive) checkOverlap() error {
 	return nil
 }
 
+// claim checks what an entry declares before a byte of it is decompressed, and counts it towards the total.
+func (a *archive) claim(i int) error {
+	e := &a.entries[i]
+	if e.claimed {
+		return nil
+	}
+	size := strconv.FormatInt(e.size, 10)
+	switch ratio := e.size / max(e.packed, 1); {
+	case e.flags&1 != 0:
+		return a.fault(source.ErrEncrypted, e.name, "the zip entry itself is encrypted", "unpack it with its password and pack it again, or ask for an unprotected export")
+	case e.method != methodStore && e.method != methodFlate:
+		return a.fault(source.ErrUnsupported, e.name, "it is compressed by zip method "+strconv.Itoa(int(e.method))+", which workbooks don't use", remedyResave)
+	case e.size > a.lim.PartBytes:
+		return a.fault(source.ErrLimit, e.name, "it declares "+size+" bytes, more than the limit of "+strconv.FormatInt(a.lim.PartBytes, 10), remedyLimit+" (part_bytes)")
+	case e.method == methodFlate && e.size > (e.packed+64)*maxDeflate:
+		return a.fault(source.ErrMalformed, e.name, "it declares "+size+" bytes, more than its compressed data can hold", remedyDamaged)
+	case e.method == methodStore && e.size != e.packed:
+		return a.fault(source.ErrMalformed, e.name, "it is stored uncompressed, but its two sizes differ", remedyDamaged)
+	case e.size > 1<<20 && ratio > a.lim.Ratio:
+		return a.fault(source.ErrLimit, e.name, "it expands "+strconv.FormatInt(ratio, 10)+" times, more than the limit of "+strconv.FormatInt(a.lim.Ratio, 10)+": so do decompression bombs", remedyLimit+" (ratio)")
+	}
+	if a.total += e.size; a.total > a.lim.TotalBytes {
+		return a.fault(source.ErrLimit, "", "its parts declare more than "+strconv.FormatInt(a.lim.TotalBytes, 10)+" bytes together", remedyLimit+" (total_bytes)")
+	}
+	e.claimed = true
+	return nil
+}
+
 // section finds the compressed bytes of entry i through its local header.
 func (a *archive) section(i int) (*io.SectionReader, error) {
+	if err := a.claim(i); err != nil {
+		return nil, err
+	}
 	e := &a.entries[i]
 	var head [lenLocal]byte
 	if err := a.readAt(head[:], e.header); err != nil {
@@ -338,9 +356,6 @@ func (a *archive) section(i int) (*io.SectionReader, error) {
 	}
 	if binary.LittleEndian.Uint32(head[:]) != sigLocal {
 		return nil, a.fault(source.ErrMalformed, e.name, "the zip directory points to a place where no entry begins", remedyDamaged)
-	}
-	if e.method != methodStore && e.method != methodFlate {
-		return nil, a.fault(source.ErrUnsupported, e.name, "it is compressed by zip method "+strconv.Itoa(int(e.method))+", which workbooks don't use", remedyResave)
 	}
 	at := e.header + lenLocal + int64(binary.LittleEndian.Uint16(head[26:])) + int64(binary.LittleEndian.Uint16(head[28:]))
 	if at > a.size || e.packed > a.size-at {

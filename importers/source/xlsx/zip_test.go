@@ -43,7 +43,7 @@ func TestDamagedZip(t *testing.T) {
 		{"cut in the middle", func(raw []byte, _, _ int) []byte { return raw[:len(raw)/2] }, source.ErrTruncated, "cut off"},
 		{"cut in the directory", func(raw []byte, _, end int) []byte { return raw[:end] }, source.ErrTruncated, "cut off"},
 		{"cut at the front", func(raw []byte, _, _ int) []byte { return append([]byte("PK\x03\x04"), raw[len(raw)/2:]...) }, nil, ""},
-		{"declares a gigabyte", func(raw []byte, e, _ int) []byte { put32(raw[e+24:], 1<<30); return raw }, source.ErrMalformed, "more bytes than"},
+		{"declares a gigabyte", func(raw []byte, e, _ int) []byte { put32(raw[e+24:], 1<<30); return raw }, source.ErrMalformed, "more than its compressed data"},
 		{"declares less", func(raw []byte, e, _ int) []byte { put32(raw[e+24:], 5); return raw }, source.ErrMalformed, "more bytes than the zip"},
 		{"declares a little more", func(raw []byte, e, _ int) []byte {
 			put32(raw[e+24:], binary.LittleEndian.Uint32(raw[e+24:])+1)
@@ -113,7 +113,9 @@ func TestAcceptedZips(t *testing.T) {
 		}
 	}
 	w.Close()
+	picture := zipped(t, append(workbookParts(`<row r="1"><c r="A1"><v>1</v></c></row>`, "", ""), part{"xl/media/white.bmp", string(make([]byte, 4<<20))}))
 	for name, raw := range map[string][]byte{
+		"a picture that compresses well": picture,
 		"bytes before the zip": append([]byte("#!/bin/sh\n"), raw...),
 		"comment":              append(commented, "hello"...),
 		"stored, folders":      stored.Bytes(),
