@@ -54,7 +54,7 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 			text = p
 		}
 	}
-	held := false
+	var held bool
 	if c.expr != nil {
 		held = c.expr.Match(text)
 	} else {

@@ -286,10 +286,13 @@ func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
 		}
 		return
 	}
-	if !r.contactText(text, k) {
+	switch {
+	case !r.contactText(text, k):
 		return
-	}
-	if eNotation(text) {
+	case c.Flags&source.ISODate != 0:
+		r.reject("id.reformatted", k)
+		return
+	case eNotation(text):
 		r.reject("id.precision_lost", k)
 		return
 	}

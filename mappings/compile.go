@@ -134,8 +134,10 @@ func (pl *Plan) decide() []finding.Finding {
 // unique drops findings that several records of the mapping give for the same column and field.
 func unique(list []finding.Finding) []finding.Finding {
 	var out []finding.Finding
+	seen := make(map[finding.Finding]bool, len(list))
 	for _, f := range list {
-		if !slices.Contains(out, f) {
+		if !seen[f] {
+			seen[f] = true
 			out = append(out, f)
 		}
 	}

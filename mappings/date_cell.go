@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"sheetlift/importers"
@@ -318,7 +319,7 @@ func (r *fieldReader) joinedDate(b *source.Block, i int) *outcome {
 		return &r.out
 	}
 	dayCell, clockCell := b.Cell(r.cols[0], i), b.Cell(r.cols[1], i)
-	if dayCell.Kind == source.Empty || dayCell.Kind == source.Text && len(bytes.TrimSpace(b.Bytes(dayCell))) == 0 {
+	if !slices.Contains(used, r.cols[0]) {
 		r.reject("date.time_only", 1)
 		return &r.out
 	}
@@ -327,7 +328,7 @@ func (r *fieldReader) joinedDate(b *source.Block, i int) *outcome {
 		r.reject(string(fault), 0)
 		return &r.out
 	}
-	if len(used) == 2 {
+	if slices.Contains(used, r.cols[1]) {
 		if day.prec != byDay {
 			r.rejectWith("date.format", "The first column already holds a time of day.", 0)
 			return &r.out
@@ -356,7 +357,7 @@ func (c *civil) addClock(cell source.Cell, raw []byte) dateFault {
 		}
 		f, err := strconv.ParseFloat(string(raw), 64)
 		ms := int(math.Round(f * 86400e3))
-		if err != nil || f < 0 || f >= 1 || ms == 86400e3 {
+		if err != nil || !(f >= 0 && f < 1) || ms == 86400e3 {
 			return dateInvalid
 		}
 		c.setClock(ms)

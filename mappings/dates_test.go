@@ -48,7 +48,7 @@ func TestLayouts(t *testing.T) {
 		{"YYYY'年'M'月'D'日'", "2026年3月1日", "2026-03-01 00:00:00 day"},
 		{"DMYYYY", "", "error D may have one or two digits"},
 		{"DD.MM.YYYY hh:mm", "", "error hh is the hour of a 12-hour clock"},
-		{"DD.MM.YYYY HH:mm A", "", "error A (AM or PM) needs"},
+		{"DD.MM.YYYY HH:mm A", "", "error the half of the day, A, needs"},
 		{"DD.MM.YYYY mm", "", "error the layout has minutes without hours"},
 		{"DD.MM.YYYY HH:ss", "", "error the layout leaves out a part"},
 		{"DD.MM.YYYY 'x", "", "error a quote is opened"},
@@ -57,7 +57,7 @@ func TestLayouts(t *testing.T) {
 		{"2026-MM-DD", "", "error the digit 2"},
 		{"", "", "error the layout is empty"},
 	} {
-		got := ""
+		var got string
 		if l, err := compileLayout(tc.layout); err != nil {
 			got = "error " + err.Error()
 		} else {

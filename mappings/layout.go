@@ -177,7 +177,7 @@ func (l *layout) check(seen map[string]string) error {
 	case (hour == "hh" || hour == "h") && !has("half of the day"):
 		return fmt.Errorf("%s is the hour of a 12-hour clock and needs A (AM or PM); the 24-hour clock is HH", hour)
 	case has("half of the day") && hour != "hh" && hour != "h":
-		return fmt.Errorf("A (AM or PM) needs the hour as hh or h")
+		return fmt.Errorf("the half of the day, A, needs the hour as hh or h")
 	case has("minute") && hour == "":
 		return fmt.Errorf("the layout has minutes without hours; the month is MM")
 	case has("second") && !has("minute"), has("fraction") && !has("second"):

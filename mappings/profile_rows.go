@@ -281,10 +281,7 @@ func (p *Profiler) dateEvidence(b *source.Block, col, from int) {
 		row := b.RowNum[i]
 		if cell.Kind == source.Number {
 			if cell.Class == source.Date || cell.Class == source.DateTime {
-				e.Cells++
-				if e.FirstCell == 0 {
-					e.FirstCell = row
-				}
+				e.cell(row)
 				if cell.Class == source.DateTime {
 					e.Clocks++
 				}
@@ -296,22 +293,32 @@ func (p *Profiler) dateEvidence(b *source.Block, col, from int) {
 			continue
 		}
 		kind, day, numeric := readShape(text)
-		switch kind {
-		case shapeISO:
+		switch {
+		case cell.Flags&source.ISODate != 0:
+			e.cell(row)
+		case kind == shapeISO:
 			e.ISO++
-		case shapeTimeOnly:
+		case kind == shapeTimeOnly:
 			e.TimeOnly++
-		case shapeOther:
-			e.Other++
-		case shapeNumeric:
+		case kind == shapeNumeric:
 			day = numeric.c
 			e.numeric(&numeric, row)
+		default:
+			e.Other++
 		}
 		if day.hasOffset {
 			e.Zoned++
 		} else if day.prec != byDay {
 			e.Clocks++
 		}
+	}
+}
+
+// cell counts a real date cell.
+func (e *DateEvidence) cell(row int) {
+	e.Cells++
+	if e.FirstCell == 0 {
+		e.FirstCell = row
 	}
 }
 

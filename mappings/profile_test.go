@@ -16,17 +16,14 @@ import (
 
 func TestHeaderFaults(t *testing.T) {
 	match := "header: { match: [Mail, S] }\n"
-	far := make([]string, 51)
-	for i := range far {
-		far[i] = "x | y"
-	}
+	far := append(slices.Repeat([]string{"x | y"}, 51), "Mail | S")
 	for _, tc := range []struct {
 		name, mapping string
 		rows          [][]cell
 		want, remedy  string
 	}{
 		{"no such header", match + withField(), sheet("Email | S", "a | Y"), `exports/x.xlsx, sheet "Register": none of the first 50 rows holds all of "Mail", "S"`, "correct header"},
-		{"header too far down", match + withField(), sheet(append(far, "Mail | S")...), "none of the first 50 rows", "correct header"},
+		{"header too far down", match + withField(), sheet(far...), "none of the first 50 rows", "correct header"},
 		{"header twice", match + withField(), sheet("Mail | S", "a@example.com | Y", "s | MAIL"), `row 3: the header is in row 1 and again here`, "header: { row: 1 }"},
 		{"header row blank", "header: { row: 2 }\n" + withField(), sheet("Title", "", "Mail | S"), "row 2: the header row is blank", "set header"},
 		{"header row below the sheet", "header: { row: 9 }\n" + withField(), sheet("Mail | S"), "row 9: the sheet ends before the header row", "set header"},

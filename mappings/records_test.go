@@ -178,11 +178,11 @@ func TestApplyStopsAtErrors(t *testing.T) {
 	full := errors.New("full")
 	emitted := 0
 	emit := func(*Row) error { emitted++; return nil }
-	if err := pl.Apply(list[0], finding.SinkFunc(func(finding.Finding) error { return full }), emit); err != full || emitted != 0 {
+	if err := pl.Apply(list[0], finding.SinkFunc(func(finding.Finding) error { return full }), emit); !errors.Is(err, full) || emitted != 0 {
 		t.Errorf("a full sink: %v after %d rows", err, emitted)
 	}
 	quiet := finding.SinkFunc(func(finding.Finding) error { return nil })
-	if err := pl.Apply(list[0], quiet, func(*Row) error { return full }); err != full {
+	if err := pl.Apply(list[0], quiet, func(*Row) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a failing emit: %v", err)
 	}
 	if len(pl.Digest()) != 64 || strings.Trim(pl.Digest(), "0123456789abcdef") != "" {
