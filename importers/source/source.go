@@ -77,8 +77,8 @@ type Cell struct {
 }
 
 // Block is some rows of one sheet, column by column. It is valid until the next call of Reader.Next.
-// Rows that hold neither a value nor a formula are left out (their numbers are skipped), but text records are kept when
-// they hold a delimiter or quotes.
+// Rows that hold neither a value nor a formula without cached value are left out (their numbers are skipped), but text
+// records are kept when they hold a delimiter or quotes.
 type Block struct {
 	RowNum  []int    // row number as the user sees it, from 1; for text files the record number, blank lines counted
 	Line    []int    // physical line of the record's start, text files only, else nil
@@ -208,7 +208,8 @@ type Book interface {
 	Close() error
 }
 
-// Reader gives the blocks of one sheet in row order.
+// Reader gives the blocks of one sheet in the order of the file. That is row order in every workbook a spreadsheet program
+// writes; rows that another producer put out of order keep their numbers, and a number that comes twice is refused.
 type Reader interface {
 	// Next returns the next block, or io.EOF after the last. The block is valid until the next call.
 	Next() (*Block, error)
@@ -219,7 +220,7 @@ type Reader interface {
 
 // Facts are what reading a sheet found out besides its cells.
 type Facts struct {
-	Rows            int // rows that hold something
+	Rows            int // rows that were given in blocks
 	Cells           int // non-empty cells
 	LastRow         int
 	LastColumn      int

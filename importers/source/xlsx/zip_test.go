@@ -116,10 +116,10 @@ func TestAcceptedZips(t *testing.T) {
 	picture := zipped(t, append(workbookParts(`<row r="1"><c r="A1"><v>1</v></c></row>`, "", ""), part{"xl/media/white.bmp", string(make([]byte, 4<<20))}))
 	for name, raw := range map[string][]byte{
 		"a picture that compresses well": picture,
-		"bytes before the zip": append([]byte("#!/bin/sh\n"), raw...),
-		"comment":              append(commented, "hello"...),
-		"stored, folders":      stored.Bytes(),
-		"zip64":                zip64(t, raw),
+		"bytes before the zip":           append([]byte("#!/bin/sh\n"), raw...),
+		"comment":                        append(commented, "hello"...),
+		"stored, folders":                stored.Bytes(),
+		"zip64":                          zip64(t, raw),
 	} {
 		if got, _, err := read(raw, source.Options{}); err != nil || got != want {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
