@@ -178,6 +178,9 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 	}
 	work, stop := op.KeepAlive(ctx)
 	err = t.do(work, op, r)
+	if err != nil && work.Err() != nil && ctx.Err() == nil {
+		err = context.Cause(work) // the lease was lost: say that, not that something was cancelled
+	}
 	if err == nil {
 		err = p.seal(r)
 	}

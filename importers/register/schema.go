@@ -47,25 +47,25 @@ func tableFor(e *importers.Entity, class string) string {
 // ddl gives the CREATE TABLE statement of an entity's table on an engine ("sqlite" or "postgres"). The migrations are written
 // out by hand from it; a test holds them to it.
 func ddl(e *importers.Entity, table, engine string) string {
-	integer, strict := "BIGINT", ""
+	integer, text, strict := "BIGINT", `TEXT COLLATE "C"`, "" // byte order, as SQLite has it
 	if engine == "sqlite" {
-		integer, strict = "INTEGER", " STRICT"
+		integer, text, strict = "INTEGER", "TEXT", " STRICT"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE %s (\n", table)
 	for _, n := range head(e) {
 		switch n {
 		case "id":
-			b.WriteString("    id TEXT NOT NULL PRIMARY KEY,\n")
+			fmt.Fprintf(&b, "    id %s NOT NULL PRIMARY KEY,\n", text)
 		case "version":
 			fmt.Fprintf(&b, "    version %s NOT NULL,\n", integer)
 		default:
-			fmt.Fprintf(&b, "    %s TEXT NOT NULL,\n", n)
+			fmt.Fprintf(&b, "    %s %s NOT NULL,\n", n, text)
 		}
 	}
 	cols := own(e)
 	for i, c := range cols {
-		t, null, sep := "TEXT", "", ","
+		t, null, sep := text, "", ","
 		if c.Storage == importers.AsInt {
 			t = integer
 		}

@@ -128,34 +128,20 @@ func TestEnginesHaveTheSameTables(t *testing.T) {
 	}
 }
 
-// localeSorted are owners whose PostgreSQL columns do not say COLLATE "C" yet: their migrations were written before the rule.
-// An ORDER BY of theirs over text, and what is digested from it, may differ between the engines.
-var localeSorted = map[string]bool{"importers/register": true, "pipeline": true}
-
 // Text sorts by bytes on both engines, or results would depend on the database they were made with.
 func TestTextSortsByBytes(t *testing.T) {
 	db := migrated(t, storetest.Postgres(t))
-	owner := owners(t, "postgres")
-	excused := map[string]bool{}
 	err := db.View(t.Context(), func(tx *Tx) error {
 		names, err := scanNames(t.Context(), tx, `
 			SELECT table_name || '.' || column_name FROM information_schema.columns
 			WHERE table_schema = current_schema() AND data_type = 'text' AND COALESCE(collation_name, '') <> 'C'`)
 		for _, name := range names {
-			table, _, _ := strings.Cut(name, ".")
-			if excused[owner[table]] = true; !localeSorted[owner[table]] {
-				t.Errorf(`column %s sorts by locale; write TEXT COLLATE "C"`, name)
-			}
+			t.Errorf(`column %s sorts by locale; write TEXT COLLATE "C"`, name)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for o := range localeSorted {
-		if !excused[o] {
-			t.Errorf("%s sorts by bytes now; take it off the list", o)
-		}
 	}
 }
 
