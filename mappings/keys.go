@@ -32,7 +32,7 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 		return strconv.AppendInt(p, v.Int, 10)
 	}
 	text := v.Text
-	if !norm.NFC.IsNormalString(text) {
+	if !ascii(text) { // which is in NFC
 		text = norm.NFC.String(text)
 	}
 	for i := range len(text) {
@@ -42,6 +42,15 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 		p = append(p, text[i])
 	}
 	return p
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 func floorDiv(a, b int64) int64 {
