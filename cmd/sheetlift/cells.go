@@ -27,6 +27,7 @@ type cellsOptions struct {
 	sheet, charset, delimiter string
 	passwordFile, output      string
 	count                     bool
+	limits                    []string
 }
 
 func newCells(std stdio) *cobra.Command {
@@ -60,6 +61,7 @@ The password of an encrypted workbook is read from the environment variable SHEE
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a text file: one of , ; | tab (default: found by evidence)")
 	f.BoolVar(&o.count, "count", false, "print counts and a digest per sheet instead of cells")
 	f.StringVar(&o.passwordFile, "password-file", "", "`file` whose first line is the password of an encrypted workbook")
+	f.StringArrayVar(&o.limits, "limit", nil, "raise or lower a limit against hostile files, `name=value`, repeatable: "+strings.Join(source.Limits{}.Names(), ", "))
 	f.StringVar(&o.output, "output", "text", "text or json (one object a line)")
 	return cmd
 }
@@ -72,7 +74,11 @@ func runCells(ctx context.Context, std stdio, path string, o cellsOptions) (err 
 	if err != nil {
 		return usageError{err}
 	}
-	book, err := open.File(ctx, path, source.Options{Charset: o.charset, Delimiter: o.delimiter, Password: password})
+	limits, err := parseLimits(o.limits)
+	if err != nil {
+		return usageError{err}
+	}
+	book, err := open.File(ctx, path, source.Options{Charset: o.charset, Delimiter: o.delimiter, Password: password, Limits: limits})
 	if err != nil {
 		return err
 	}
@@ -95,6 +101,21 @@ func runCells(ctx context.Context, std stdio, path string, o cellsOptions) (err 
 	}
 	// What was read before a fault is printed; the exit code says that it is not all.
 	return errors.Join(err, w.Flush())
+}
+
+// parseLimits reads name=value pairs.
+func parseLimits(pairs []string) (l source.Limits, err error) {
+	for _, p := range pairs {
+		name, value, ok := strings.Cut(p, "=")
+		n, numErr := strconv.ParseInt(value, 10, 64)
+		if !ok || numErr != nil {
+			return l, fmt.Errorf("--limit %q: say name=value, such as ratio=2000", p)
+		}
+		if err := l.Set(name, n); err != nil {
+			return l, fmt.Errorf("--limit: %w", err)
+		}
+	}
+	return l, nil
 }
 
 // readPassword takes the password from a file, else from the environment; never from an argument, which others can see.

@@ -127,6 +127,18 @@ func TestCellsRefusal(t *testing.T) {
 	}
 }
 
+func TestCellsLimit(t *testing.T) {
+	path := writeFile(t, "f.csv", "a,b,c\n")
+	if code, out, err := cellsOf(path, "--limit", "columns=2"); code != exitIncomplete || out != "" || !strings.Contains(err, "(columns)") {
+		t.Errorf("exit %d, %q\n%s", code, err, out)
+	}
+	for _, bad := range []string{"columns", "columns=x", "colums=2", "columns=0"} {
+		if code, _, err := cellsOf(path, "--limit", bad); code != exitUsage {
+			t.Errorf("--limit %s: exit %d, %q", bad, code, err)
+		}
+	}
+}
+
 // TestCellsLaterFault prints what stands before a fault and says that it is not all.
 func TestCellsLaterFault(t *testing.T) {
 	path := writeFile(t, "f.csv", strings.Repeat("a,b\n", 200_000)+"\"c\n")

@@ -1,5 +1,13 @@
 package source
 
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
 // Limits hold against hostile files, before memory is spent. A zero field takes the default of DefaultLimits. batch.yaml may set
 // them under limits.
 type Limits struct {
@@ -66,4 +74,35 @@ func fill[T int | int64](v *T, d T) {
 	if *v <= 0 {
 		*v = d
 	}
+}
+
+// fields names the limits as messages, batch.yaml and --limit do.
+func (l *Limits) fields() map[string]any {
+	return map[string]any{
+		"file_bytes": &l.FileBytes, "part_bytes": &l.PartBytes, "total_bytes": &l.TotalBytes, "ratio": &l.Ratio, "parts": &l.Parts,
+		"string_bytes": &l.StringBytes, "strings": &l.Strings, "columns": &l.Columns, "rows": &l.Rows, "cells": &l.Cells,
+		"cell_bytes": &l.CellBytes, "xml_depth": &l.XMLDepth, "record_bytes": &l.RecordBytes,
+	}
+}
+
+// Names lists the names of the limits.
+func (l Limits) Names() []string { return slices.Sorted(maps.Keys(l.fields())) }
+
+// Set sets the limit of this name.
+func (l *Limits) Set(name string, value int64) error {
+	if value < 1 {
+		return fmt.Errorf("limit %s: %d is not above zero", name, value)
+	}
+	switch f := l.fields()[name].(type) {
+	case *int64:
+		*f = value
+	case *int:
+		if value > math.MaxInt {
+			return fmt.Errorf("limit %s: %d is too large", name, value)
+		}
+		*f = int(value)
+	default:
+		return fmt.Errorf("there is no limit %q; the limits are %s", name, strings.Join(l.Names(), ", "))
+	}
+	return nil
 }

@@ -30,6 +30,24 @@ func TestLimitsDefaults(t *testing.T) {
 	}
 }
 
+func TestLimitsSet(t *testing.T) {
+	var l Limits
+	for i, name := range l.Names() {
+		if err := l.Set(name, int64(i+1)); err != nil {
+			t.Error(err)
+		}
+	}
+	v := reflect.ValueOf(l)
+	for i := range v.NumField() {
+		if v.Field(i).Int() == 0 {
+			t.Errorf("%s has no name", v.Type().Field(i).Name)
+		}
+	}
+	if l.Set("parts", 0) == nil || l.Set("none", 1) == nil {
+		t.Error("a wrong value or name is taken")
+	}
+}
+
 func TestError(t *testing.T) {
 	err := fmt.Errorf("read: %w", &Error{Kind: ErrMalformed, File: "a.xlsx", Sheet: "S", Row: 3, Part: "p.xml", Message: "it is wrong", Remedy: "mend it", Err: io.ErrUnexpectedEOF})
 	if !errors.Is(err, ErrMalformed) || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrLimit) {
