@@ -15,7 +15,10 @@ import (
 	"sheetlift/pipeline"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/store"
+	"sheetlift/pipeline/store/storetest"
 )
+
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // expectation is expected.json, which the generator writes from what it planted.
 type expectation struct {
@@ -44,7 +47,7 @@ func TestTheRunGivesWhatWasPlanted(t *testing.T) {
 	if err := json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
-	results, findings := runBatch(t)
+	results, findings := runBatch(t, storetest.SQLite(t))
 	dry, ok := results[pipeline.DryRun].(*pipeline.DryRunResult)
 	if !ok || !dry.Complete || !dry.Passed {
 		t.Fatalf("the dry-run did not pass: %+v", dry)
@@ -122,7 +125,7 @@ func TestNoPersonalValueComesOut(t *testing.T) {
 	if len(personal) < 500 {
 		t.Fatalf("only %d personal values to look for", len(personal))
 	}
-	results, findings := runBatch(t)
+	results, findings := runBatch(t, storetest.SQLite(t))
 	text := strings.Join(findings, "\n")
 	for stage, r := range results {
 		data, err := json.Marshal(r)
@@ -138,16 +141,28 @@ func TestNoPersonalValueComesOut(t *testing.T) {
 	}
 }
 
-// runBatch runs all stages on an empty embedded database, in a folder of its own, and gives the results by stage and all
-// lines of the dry-run's findings file.
-func runBatch(t *testing.T) (results map[string]any, findings []string) {
+// TestBothDatabasesGiveTheSame: the same counts and the same stage digests on SQLite and PostgreSQL.
+func TestBothDatabasesGiveTheSame(t *testing.T) {
+	embedded, _ := runBatch(t, storetest.SQLite(t))
+	server, _ := runBatch(t, storetest.Postgres(t))
+	for _, stage := range pipeline.Stages {
+		a, b := pipeline.Common(embedded[stage]), pipeline.Common(server[stage])
+		if a.Digest == "" || a.Digest != b.Digest {
+			t.Errorf("%s has digest %s on SQLite, %s on PostgreSQL", stage, a.Digest, b.Digest)
+		}
+	}
+}
+
+// runBatch runs all stages on an empty database, in a folder of its own, and gives the results by stage and all lines of the
+// dry-run's findings file.
+func runBatch(t *testing.T, url string) (results map[string]any, findings []string) {
 	t.Helper()
 	home := t.TempDir()
 	batch, err := pipeline.LoadBatch("batch.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(home, "register.db"))
+	db, err := store.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
