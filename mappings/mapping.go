@@ -126,19 +126,6 @@ func (Columns) OneOrMore() {}
 // Digest is the hex SHA-256 of the mapping's content. Comments, layout, short forms and the order of keys don't matter.
 func (m *Mapping) Digest() string { return digestJSON(m) }
 
-// Entities names the entities of the mapping's records, each once, in the order of the records.
-func (m *Mapping) Entities() []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, r := range m.Records {
-		if !seen[r.Entity] {
-			seen[r.Entity] = true
-			names = append(names, r.Entity)
-		}
-	}
-	return names
-}
-
 // digestJSON hashes the JSON form of one of our own types: struct fields in their order, map keys sorted. That is canonical
 // for us, because the types hold no floats and their text is UTF-8.
 func digestJSON(v any) string {

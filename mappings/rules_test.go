@@ -384,3 +384,31 @@ func TestReferenceExample(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestIntegers(t *testing.T) {
+	for _, tc := range []struct {
+		cell cell
+		want int64
+		rule string
+	}{
+		{txt(" 24 "), 24, ""},
+		{txt("-3"), -3, ""},
+		{num("24"), 24, ""},
+		{num("24.0"), 24, ""},
+		{num("2.4E+1"), 24, ""},
+		{num("24.5"), 0, "integer.invalid"},
+		{num("1E+15"), 0, "integer.invalid"},
+		{txt("24,0"), 0, "integer.invalid"},
+		{txt("1.000"), 0, "integer.invalid"},
+		{txt("1234567890123456"), 0, "integer.invalid"},
+		{txt("-"), 0, "integer.invalid"},
+		{boolean("TRUE"), 0, "value.kind"},
+		{classed("45292", source.Date), 0, "value.kind"},
+	} {
+		r := run(t, retention(), append(sheet("R | M"), []cell{txt("r1"), tc.cell}), runOptions{})
+		got := r.row(t, 2)
+		if got.Rule != tc.rule || tc.rule == "" && got.Records[0].Get("months").Int != tc.want {
+			t.Errorf("%q: %s by %q, want %d, %q", tc.cell.text, got.Verdict, got.Rule, tc.want, tc.rule)
+		}
+	}
+}
