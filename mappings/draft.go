@@ -13,15 +13,10 @@ import (
 const todo = "TODO"
 
 // Draft writes a bare mapping for a sheet: its header's place, every column as a comment to choose from, and TODO where a
-// person has to decide. Parse refuses it until the TODOs are filled in, and says which. entityGuess, if not empty, is named in
-// a comment and nothing more. headerRow 0 means that the sheet has no header; header then counts the columns.
-// A header that looks like a value about a person is named by its position.
-func Draft(entityGuess string, header []string, sheet string, headerRow int) []byte {
+// person has to decide. Parse refuses it until the TODOs are filled in, and says which. headerRow 0 means that the sheet has no
+// header; header then counts the columns. A header that looks like a value about a person is named by its position.
+func Draft(name string, header []string, sheet string, headerRow int) []byte {
 	var b strings.Builder
-	name := "draft"
-	if sheet != "" {
-		name = sheet
-	}
 	b.WriteString("# A mapping says which columns become which fields. Fill in every TODO; docs/mapping.md explains each key,\n")
 	b.WriteString("# and `sheetlift schema` prints a JSON Schema for editors.\n")
 	b.WriteString("version: 1\n")
@@ -38,9 +33,6 @@ func Draft(entityGuess string, header []string, sheet string, headerRow int) []b
 	b.WriteString("# skip:\n#   - { column: Status, equals: TEST, reason: sample rows }\n")
 	b.WriteString("records:\n")
 	fmt.Fprintf(&b, "  - entity: %s             # one of: %s\n", todo, strings.Join(entityNames(), ", "))
-	if entityGuess != "" {
-		fmt.Fprintf(&b, "    # perhaps %s\n", strings.Join(strings.Fields(entityGuess), " "))
-	}
 	fmt.Fprintf(&b, "    key: [%s]              # fields whose values tell records apart\n", todo)
 	b.WriteString("    fields:\n")
 	b.WriteString("      # FIELD: COLUMN, one a line. Columns of the sheet:\n")
@@ -62,16 +54,22 @@ func Draft(entityGuess string, header []string, sheet string, headerRow int) []b
 			fmt.Fprintf(&b, "      # %s: %s   # column %s\n", todo, quoteYAML(h), letter)
 		}
 	}
-	if e := importers.ByName(entityGuess); e != nil {
-		fmt.Fprintf(&b, "      # Fields of %s (* required):", e.Name)
-		for i := range e.Fields {
-			star := ""
-			if e.Fields[i].Required {
-				star = "*"
+	b.WriteString("# The fields of each entity (* required); docs/entities.md says what they mean:\n")
+	for i := range importers.Entities {
+		e := &importers.Entities[i]
+		line := "#   " + e.Name + ":"
+		for j := range e.Fields {
+			word := " " + e.Fields[j].Name
+			if e.Fields[j].Required {
+				word += "*"
 			}
-			fmt.Fprintf(&b, " %s%s", e.Fields[i].Name, star)
+			if len(line)+len(word) > 110 {
+				b.WriteString(line + "\n")
+				line = "#     "
+			}
+			line += word
 		}
-		b.WriteString("\n")
+		b.WriteString(line + "\n")
 	}
 	return []byte(b.String())
 }

@@ -84,7 +84,7 @@ func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, er
 			}
 			fmt.Fprintf(&batch, "    system: # which system is it from? ids depend on it\n    # owner: who answers for it\n    # definition: what it holds\n    mapping: %s\n", mapping)
 			fmt.Fprintf(&batch, "    obtained_at: # when was the export made? like 2026-10-01T09:00:00+02:00\n    # zone: Europe/Berlin    # IANA zone of its times, where they name none\n    tolerance: { rows: 0 }\n")
-			writes[mapping] = mappings.Draft("", d.header, d.sheet, d.headerRow)
+			writes[mapping] = mappings.Draft(name, d.header, d.sheet, d.headerRow)
 			order = append(order, Drafted{mapping, "mapping of " + d.described})
 		}
 	}

@@ -126,3 +126,36 @@ func TestDifferenceIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// FuzzCount holds that any sheet gets an answer, and that the count agrees with the reader on every sheet the reader accepts.
+func FuzzCount(f *testing.F) {
+	f.Add(`<row><c t="s"><v>0</v></c><c><v>1</v></c></row>`, `<si><t>a</t></si>`)
+	f.Add(`<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row><!-- <c> --><row/>`, `<si><r><t>b</t></r><rPh><t>c</t></rPh></si>`)
+	f.Add(`<row><c t="str"><f>1</f><v><![CDATA[<c>]]></v></c></row>`, `<si/>`)
+	f.Add(`<row><c t="s"><v>99999999999999999999</v></c></row>`, ``)
+	f.Fuzz(func(t *testing.T, rows, words string) {
+		raw := book(t, `<worksheet><sheetData>`+rows+`</sheetData></worksheet>`, words+" ")
+		got, err := ReaderAt(context.Background(), bytes.NewReader(raw), int64(len(raw)), source.Info{Format: "xlsx"}, source.Options{})
+		b, openErr := xlsx.Open(context.Background(), "f", bytes.NewReader(raw), int64(len(raw)), source.Options{})
+		if openErr != nil {
+			return
+		}
+		r, readErr := b.Read(context.Background(), 0)
+		if readErr != nil {
+			return
+		}
+		defer r.Close()
+		for readErr == nil {
+			_, readErr = r.Next()
+		}
+		if !errors.Is(readErr, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("the reader accepts what can't be counted: %v", err)
+		}
+		if err := Compare(got[0], r.Facts()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

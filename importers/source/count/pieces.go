@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 )
 
 // piece is what stands between two "<": a tag and the text after it. In comments and CDATA only text may be set.
@@ -213,11 +214,8 @@ func countSheet(ctx context.Context, f *zip.File, strings []bool, s *Sheet) erro
 		if hasValue {
 			switch kind {
 			case "s":
-				i := 0
-				for _, c := range bytes.TrimSpace(value) {
-					i = i*10 + int(c-'0')
-				}
-				full = len(bytes.TrimSpace(value)) > 0 && i < len(strings) && strings[i]
+				i, err := strconv.Atoi(string(bytes.TrimSpace(value)))
+				full = err == nil && i >= 0 && i < len(strings) && strings[i]
 			case "inlineStr":
 				full = full || len(value) > 0
 			case "str", "d":

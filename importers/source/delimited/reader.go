@@ -100,7 +100,7 @@ func (r *reader) next() (*source.Block, error) {
 		return nil, io.EOF
 	}
 	if int64(r.facts.Cells) > r.book.lim.Cells {
-		return nil, r.fault(source.ErrLimit, "there are more than "+strconv.FormatInt(r.book.lim.Cells, 10)+" cells", "if the file is genuine, raise the limit named (cells)")
+		return nil, r.fault(source.ErrLimit, "there are more than "+strconv.FormatInt(r.book.lim.Cells, 10)+" cells", "if the file is genuine, raise the limit (limits in batch.yaml, --limit of cells) (cells)")
 	}
 	k := r.b.Block(nil, r.buf[:r.end])
 	k.Data = r.buf
@@ -148,7 +148,7 @@ func (r *reader) record() error {
 		return r.fault(source.ErrMalformed, "a quoted field that begins in this record is never closed", "close the quote, or double it if it is part of the text, and export again")
 	}
 	if r.wide > 0 {
-		return r.fault(source.ErrLimit, "the record has more than "+strconv.Itoa(r.book.lim.Columns)+" fields", "if the delimiter is right and the file genuine, raise the limit named (columns)")
+		return r.fault(source.ErrLimit, "the record has more than "+strconv.Itoa(r.book.lim.Columns)+" fields", "if the delimiter is right and the file genuine, raise the limit (limits in batch.yaml, --limit of cells) (columns)")
 	}
 	r.keep(rec, r.cells)
 	return nil
@@ -196,7 +196,7 @@ func (r *reader) more() error {
 	left := copy(r.buf, r.buf[r.pos:r.end])
 	r.buf, r.pos, r.end = r.buf[:left], 0, left
 	if left > r.book.lim.RecordBytes {
-		return r.fault(source.ErrLimit, "a record is longer than "+strconv.Itoa(r.book.lim.RecordBytes)+" bytes", "if the quotes are right and the file genuine, raise the limit named (record_bytes)")
+		return r.fault(source.ErrLimit, "a record is longer than "+strconv.Itoa(r.book.lim.RecordBytes)+" bytes", "if the quotes are right and the file genuine, raise the limit (limits in batch.yaml, --limit of cells) (record_bytes)")
 	}
 	// A long record is read in doubling steps, so that scanning it again each time stays linear.
 	for want := max(windowSize, left); want > 0 && !r.eof; {

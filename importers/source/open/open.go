@@ -76,7 +76,7 @@ func ReaderAt(ctx context.Context, name string, r io.ReaderAt, size int64, opt s
 	}
 	lim := opt.Limits.WithDefaults()
 	if size > lim.FileBytes {
-		return nil, refuse(source.ErrLimit, name, "the file is larger than the limit", "if it is genuine, raise the limit named (file_bytes)")
+		return nil, refuse(source.ErrLimit, name, "the file is larger than the limit", "if it is genuine, raise the limit (limits in batch.yaml, --limit of cells) (file_bytes)")
 	}
 	head := make([]byte, min(size, headBytes))
 	if n, err := r.ReadAt(head, 0); n < len(head) {

@@ -59,7 +59,7 @@ type archive struct {
 
 const (
 	remedyDamaged = "get the file again from its source; the copy is incomplete or was changed"
-	remedyLimit   = "if the file is genuine, raise the limit (--limit name=value)"
+	remedyLimit   = "if the file is genuine, raise the limit (limits in batch.yaml, --limit of cells)"
 	remedyResave  = "open it in a spreadsheet program and save it as .xlsx again"
 )
 
