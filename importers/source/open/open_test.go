@@ -210,3 +210,20 @@ func TestFile(t *testing.T) {
 		t.Errorf("got %v, want a limit", err)
 	}
 }
+
+// FuzzOpen holds that any file is opened or refused with a remedy.
+func FuzzOpen(f *testing.F) {
+	f.Add("a.csv", []byte("a,b\n"))
+	f.Add("a.xls", compoundFile("Workbook"))
+	f.Add("~$a.xlsx", []byte(lockFile()))
+	f.Add("a.xlsx", []byte("PK\x03\x04"))
+	f.Add("a.json", []byte(`[{"a":1}]`))
+	f.Add("a.csv", []byte("\xff\xfea\x00,\x00"))
+	f.Fuzz(func(t *testing.T, name string, raw []byte) {
+		_, err := openBytes(name, raw, source.Options{})
+		var e *source.Error
+		if err != nil && (!errors.As(err, &e) || e.Remedy == "" || e.Message == "") {
+			t.Fatalf("an error without a remedy: %v", err)
+		}
+	})
+}

@@ -33,7 +33,6 @@ type checked struct {
 	e    *entry
 	n    int64
 	hash uint32
-	done bool
 }
 
 func (c *checked) Read(p []byte) (int, error) {

@@ -172,6 +172,18 @@ func (r *sheetReader) stepData() error {
 		if r.inRow {
 			for r.fastCell() {
 			}
+			if bytes.HasPrefix(w.buf[w.pos:], endRowTag) {
+				w.pos += len(endRowTag)
+				if err := r.endRow(); err != nil {
+					return err
+				}
+				if r.b.Full() {
+					return nil
+				}
+				continue
+			}
+		} else if r.fastRow() {
+			continue
 		}
 		t, err := scanToken(w.buf, w.pos, w.eof)
 		switch {
@@ -234,6 +246,47 @@ func (r *sheetReader) stepData() error {
 			w.pos = t.end
 		}
 	}
+}
+
+var (
+	endRowTag  = []byte("</row>")
+	rowTag     = []byte(`<row r="`)
+	hiddenAttr = []byte("hidden")
+)
+
+// fastRow takes the start tag of a row in the shape that spreadsheet programs write: the number first, and not hidden. It
+// reports false, with nothing consumed, for any other.
+func (r *sheetReader) fastRow() bool {
+	b, p := r.w.buf, r.w.pos
+	if !bytes.HasPrefix(b[p:], rowTag) {
+		return false
+	}
+	p += len(rowTag)
+	from, num := p, 0
+	for ; p < len(b) && b[p]-'0' <= 9; p++ {
+		num = num*10 + int(b[p]-'0')
+	}
+	if p == from || p-from > 7 || num < 1 || num > r.w.a.lim.Rows || p >= len(b) || b[p] != '"' {
+		return false
+	}
+	digits := b[from:p]
+	end := bytes.IndexByte(b[p:], '>')
+	if end < 0 {
+		return false
+	}
+	attrs := b[p+1 : p+end]
+	if len(attrs) > 0 && (attrs[len(attrs)-1] == '/' || bytes.Count(attrs, []byte{'"'})%2 != 0 || bytes.IndexByte(attrs, '\'') >= 0 ||
+		bytes.IndexByte(attrs, '<') >= 0 || bytes.Contains(attrs, hiddenAttr)) {
+		return false
+	}
+	if digits[0] == '0' {
+		return false
+	}
+	r.inRow, r.rowSaid, r.col, r.cells = true, true, 0, 0
+	r.row = num
+	r.rowText = append(r.rowText[:0], digits...)
+	r.w.pos = p + end + 1
+	return true
 }
 
 func (r *sheetReader) beginRow(t token) error {

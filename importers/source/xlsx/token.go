@@ -230,7 +230,6 @@ type walker struct {
 	*stream
 	a     *archive
 	part  string
-	depth int
 	names []byte // open names, one after the other
 	ends  []int
 	root  bool // a root element was seen
