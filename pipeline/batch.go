@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -212,7 +213,8 @@ func (b *Batch) newestObtained() time.Time {
 
 // pathless gives the reason of a file error without the path, which the caller has named.
 func pathless(err error) string {
-	if pe, ok := err.(*os.PathError); ok {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
 		return pe.Err.Error()
 	}
 	return err.Error()

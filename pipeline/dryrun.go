@@ -387,7 +387,7 @@ func (s *settler) close() ([]StagedFile, error) {
 	return files, nil
 }
 
-func (s *settler) reject(row *mappings.Row, rule string) {
+func (s *settler) reject(rule string) {
 	s.out.Rows.Rejected++
 	s.out.Rejected[rule]++
 }
@@ -402,7 +402,7 @@ func (s *settler) row(row *mappings.Row) error {
 	s.out.Rows.Read++
 	switch row.Verdict {
 	case mappings.Rejected:
-		s.reject(row, row.Rule)
+		s.reject(row.Rule)
 		return nil
 	case mappings.Skipped:
 		s.skip(row.Rule)
@@ -434,7 +434,7 @@ func (s *settler) row(row *mappings.Row) error {
 	}
 	switch {
 	case first != "":
-		s.reject(row, first)
+		s.reject(first)
 		return nil
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")

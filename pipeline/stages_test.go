@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
 	"sheetlift/pipeline/store/storetest"
 )
 
@@ -134,7 +135,7 @@ func TestConsentRule(t *testing.T) {
 		{"a suppression covers a receipt, whatever the case of the address", "C-11", "receipt", "", "suppressed", "suppressed_objection"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := h.open().Trace(t.Context(), "consent", c.id)
+			r, err := h.open().Trace(t.Context(), "consent", c.id, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,4 +183,28 @@ func TestToleranceFailsTheDryRun(t *testing.T) {
 	}
 	_, err := h.open().Import(t.Context())
 	wantGate(t, err, "did not pass")
+}
+
+// TestRevealIsAudited: only a reveal shows values, and it leaves who asked.
+func TestRevealIsAudited(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Import)
+	before := h.counts()["events"]
+	if r, err := h.open().Trace(t.Context(), "consent", "C-1", false); err != nil || strings.Contains(r.Records[0].Values["email"], "@") {
+		t.Errorf("masked trace: %v %v", r, err)
+	}
+	if n := h.counts()["events"]; n != before {
+		t.Errorf("a masked trace left %d events", n-before)
+	}
+	r, err := h.open().Trace(t.Context(), "consent", "C-1", true)
+	if err != nil || r.Records[0].Values["email"] != "one@example.com" {
+		t.Errorf("revealed trace: %v %v", r, err)
+	}
+	var operator string
+	err = h.look().View(t.Context(), func(tx *store.Tx) error {
+		return tx.QueryRow(t.Context(), `SELECT operator FROM events WHERE kind = 'reveal'`).Scan(&operator)
+	})
+	if err != nil || operator != "tester" {
+		t.Errorf("reveal event: %q %v", operator, err)
+	}
 }

@@ -28,8 +28,8 @@ func (e *ErrNoSuchRecord) Error() string {
 }
 
 // Trace leads from an external id to the records under it, the cells they came from and, for consent, the effective state with
-// its reason. Values of personal fields are masked.
-func (p *Pipeline) Trace(ctx context.Context, entity, externalID string) (*TraceResult, error) {
+// its reason. Values of personal fields are masked unless reveal is set, which leaves an event with the operator's name.
+func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal bool) (*TraceResult, error) {
 	e := importers.ByName(entity)
 	if e == nil {
 		var names []string
@@ -40,6 +40,11 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string) (*Trace
 	}
 	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Entity: e.Name, Records: []TraceRecord{}}
 	cells := p.fieldColumns(ctx)
+	if reveal {
+		if err := p.auditReveal(ctx, e, externalID); err != nil {
+			return nil, err
+		}
+	}
 	err := p.db.View(ctx, func(tx *store.Tx) error {
 		for _, system := range p.systems() {
 			id := p.id.Record(system, e.Name, externalID).String()
@@ -51,7 +56,7 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string) (*Trace
 				return err
 			}
 			for _, st := range found {
-				t, err := p.traceRecord(ctx, tx, e, st, cells)
+				t, err := p.traceRecord(ctx, tx, e, st, cells, reveal)
 				if err != nil {
 					return err
 				}
@@ -69,14 +74,34 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string) (*Trace
 	return r, nil
 }
 
-func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[string]map[string][]int) (*TraceRecord, error) {
+// auditReveal leaves the event before anything is shown, for every record that will be.
+func (p *Pipeline) auditReveal(ctx context.Context, e *importers.Entity, externalID string) error {
+	return p.db.Update(ctx, func(tx *store.Tx) error {
+		for _, system := range p.systems() {
+			id := p.id.Record(system, e.Name, externalID).String()
+			held := 0
+			if err := register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(*register.Stored) error { held++; return nil }); err != nil {
+				return err
+			}
+			if held == 0 {
+				continue
+			}
+			if err := register.RecordReveal(ctx, tx, e, id, register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Operator: p.opt.Operator}, held); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[string]map[string][]int, reveal bool) (*TraceRecord, error) {
 	t := &TraceRecord{ID: st.ID, RecordID: st.RecordID, System: st.System, Class: st.Class, Version: st.Version, Values: map[string]string{}}
 	for i := range e.Fields {
 		f, v := &e.Fields[i], &st.Values[i]
 		if !v.Set {
 			continue
 		}
-		t.Values[f.Name] = Shown(f, v)
+		t.Values[f.Name] = shown(f, v, reveal)
 	}
 	for k, v := range st.Derived {
 		t.Values[k] = v
@@ -117,8 +142,8 @@ func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.E
 	return t, nil
 }
 
-// Shown is a value as a report may show it: personal fields masked to their length, others as they are.
-func Shown(f *importers.Field, v *importers.Value) string {
+// shown is a value as a trace shows it: personal fields masked to their class and length unless revealed, others as they are.
+func shown(f *importers.Field, v *importers.Value, reveal bool) string {
 	var s string
 	switch f.Type {
 	case importers.DateTime:
@@ -141,7 +166,7 @@ func Shown(f *importers.Field, v *importers.Value) string {
 	case importers.Integer:
 		return fmt.Sprint(v.Int)
 	}
-	if f.Data != importers.None {
+	if f.Data != importers.None && !reveal {
 		return fmt.Sprintf("(%s, %d characters)", strings.ReplaceAll(string(f.Data), "_", " "), utf8.RuneCountInString(v.Text))
 	}
 	return v.Text

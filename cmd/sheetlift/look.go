@@ -54,21 +54,24 @@ func (s *session) noRegister() error {
 
 func newTrace(std stdio) *cobra.Command {
 	var flags batchFlags
+	var reveal bool
 	cmd := &cobra.Command{
 		Use:   "trace BATCH ENTITY EXTERNAL_ID",
 		Short: "Lead from a record's key in the source to the record and the cells it came from",
 		Long: `Shows the records that the register holds under a key of the source, the cells each came from, and for consent the state that is
-in force now, with its reason. Personal values are masked. A key of several fields is their values joined by |.`,
+in force now, with its reason. Personal values are masked; --reveal shows them, and leaves
+an event with your name in the register. A key of several fields is their values joined by |.`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTrace(cmd.Context(), std, args, &flags)
+			return runTrace(cmd.Context(), std, args, reveal, &flags)
 		},
 	}
-	flags.register(cmd, false)
+	flags.register(cmd, true)
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values; who asked is recorded in the register")
 	return cmd
 }
 
-func runTrace(ctx context.Context, std stdio, args []string, flags *batchFlags) (err error) {
+func runTrace(ctx context.Context, std stdio, args []string, reveal bool, flags *batchFlags) (err error) {
 	s, ok, err := lookSession(ctx, std, args[0], flags)
 	if err != nil {
 		return err
@@ -77,7 +80,7 @@ func runTrace(ctx context.Context, std stdio, args []string, flags *batchFlags) 
 	if !ok {
 		return s.noRegister()
 	}
-	r, err := s.pipeline.Trace(ctx, args[1], args[2])
+	r, err := s.pipeline.Trace(ctx, args[1], args[2], reveal)
 	if err != nil {
 		return err
 	}

@@ -258,3 +258,19 @@ func CountTables(e *importers.Entity, cols []importers.Column, c *staged.Chunk, 
 		}
 	}
 }
+
+// RecordReveal leaves an event that an operator looked at the values of a record. Nothing else changes.
+func RecordReveal(ctx context.Context, tx *store.Tx, e *importers.Entity, id string, o Origin, records int) error {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO events (tenant, at, kind, entity, id, batch, snapshot, source, records, digest, operation, operator)
+		VALUES ($1, $2, 'reveal', $3, $4, $5, $6, '', $7, '', '', $8)`,
+		o.Tenant, now, e.Name, id, o.Batch, o.Snapshot, int64(records), o.Operator)
+	if err != nil {
+		return fmt.Errorf("record the reveal event: %w", err)
+	}
+	return nil
+}

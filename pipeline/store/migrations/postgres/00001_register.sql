@@ -246,12 +246,12 @@ CREATE TABLE provenance (
     PRIMARY KEY (id, batch, snapshot)
 );
 
--- Append-only: what was done to the register, without values.
+-- Append-only: what was done to the register, and who looked at values, without values.
 CREATE TABLE events (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant TEXT COLLATE "C" NOT NULL,
     at BIGINT NOT NULL,
-    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('import', 'correct', 'retract', 'erase')),
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('import', 'correct', 'retract', 'erase', 'reveal')),
     entity TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C",
     batch TEXT COLLATE "C" NOT NULL,

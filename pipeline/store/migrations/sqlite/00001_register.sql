@@ -246,12 +246,12 @@ CREATE TABLE provenance (
     PRIMARY KEY (id, batch, snapshot)
 ) STRICT;
 
--- Append-only: what was done to the register, without values.
+-- Append-only: what was done to the register, and who looked at values, without values.
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
     at INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('import', 'correct', 'retract', 'erase')),
+    kind TEXT NOT NULL CHECK (kind IN ('import', 'correct', 'retract', 'erase', 'reveal')),
     entity TEXT NOT NULL,
     id TEXT,
     batch TEXT NOT NULL,
