@@ -332,9 +332,6 @@ func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	defer s.abort()
 	sink := finding.SinkFunc(func(f finding.Finding) error { return d.rec.Add(f) })
 	err := sh.each(ctx, func(b *source.Block) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
 		return plan.Apply(b, sink, s.row)
 	})

@@ -152,14 +152,23 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 			return nil, err
 		}
 	}
+	var maps []*mappings.Mapping
+	for _, s := range sources {
+		m, err := p.loadMapping(s)
+		if err != nil {
+			m = nil // faults of a mapping are told by map; the inventory takes only hints from it
+		}
+		maps = append(maps, m)
+	}
 	for i, sheet := range book.Sheets() {
 		var src *Source
-		for _, s := range sources {
-			if s.Sheet == sheet.Name || s.Sheet == "" && len(book.Sheets()) == 1 {
-				src = s
+		var m *mappings.Mapping
+		for k, s := range sources {
+			if want := sheetOf(s, maps[k]); want == sheet.Name || want == "" && len(book.Sheets()) == 1 {
+				src, m = s, maps[k]
 			}
 		}
-		inv, err := p.inventorySheet(ctx, book, i, sheet, src, file, rec)
+		inv, err := p.inventorySheet(ctx, book, i, sheet, src, m, file, rec)
 		if err != nil {
 			return nil, err
 		}
@@ -204,11 +213,7 @@ func add(sink finding.Sink, rule string, s *Source, file, sheet string, edit fun
 	return sink.Add(f)
 }
 
-func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, sheet source.SheetInfo, src *Source, file string, rec *recorder) (*InventorySheet, error) {
-	var m *mappings.Mapping
-	if src != nil {
-		m, _ = p.loadMapping(src) // faults of a mapping are told by map
-	}
+func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, sheet source.SheetInfo, src *Source, m *mappings.Mapping, file string, rec *recorder) (*InventorySheet, error) {
 	prof, err := p.profileSheet(ctx, book, i, src, m)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/source"
@@ -117,10 +118,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	for i := range m.Records {
 		sh.statements = append(sh.statements, m.Records[i].Statements())
 	}
-	want := s.Sheet
-	if want == "" {
-		want = m.Sheet
-	}
+	want := sheetOf(s, m)
 	list := book.Sheets()
 	for i, info := range list {
 		if info.Name == want || want == "" && len(list) == 1 {
@@ -141,7 +139,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 		if want == "" {
 			what = "has several sheets and none is named"
 		}
-		return nil, &ConfigError{File: s.File, Message: what, Remedy: fmt.Sprintf("name one of its sheets in source %s: %s", s.Name, joinWords(names))}
+		return nil, &ConfigError{File: s.File, Message: what, Remedy: fmt.Sprintf("name one of its sheets in source %s: %s", s.Name, strings.Join(names, ", "))}
 	}
 	name := list[sh.index].Name
 	if book.Info().Format == "csv" {
@@ -154,15 +152,12 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	return sh, nil
 }
 
-func joinWords(words []string) string {
-	out := ""
-	for i, w := range words {
-		if i > 0 {
-			out += ", "
-		}
-		out += w
+// sheetOf is the sheet that a source reads: batch.yaml's word goes before the mapping's; "" for the only one.
+func sheetOf(s *Source, m *mappings.Mapping) string {
+	if s.Sheet == "" && m != nil {
+		return m.Sheet
 	}
-	return out
+	return s.Sheet
 }
 
 // each reads the sheet to its end, block by block.
@@ -177,10 +172,13 @@ func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = ctx.Err()
 		}
-		if err := f(b); err != nil {
+		if err == nil {
+			err = f(b)
+		}
+		if err != nil {
 			return err
 		}
 	}

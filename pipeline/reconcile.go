@@ -125,7 +125,7 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 				frozen.Add(blk.RowDigest(i))
 			}
 		}
-		return ctx.Err()
+		return nil
 	})
 	if err != nil {
 		return err
