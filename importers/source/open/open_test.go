@@ -217,6 +217,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add("a.xls", compoundFile("Workbook"))
 	f.Add("~$a.xlsx", []byte(lockFile()))
 	f.Add("a.xlsx", []byte("PK\x03\x04"))
+	f.Add("a.csv", []byte("6"+strings.Repeat("0", 161))) // as long as a lock file, and its first byte almost a name's length
 	f.Add("a.json", []byte(`[{"a":1}]`))
 	f.Add("a.csv", []byte("\xff\xfea\x00,\x00"))
 	f.Fuzz(func(t *testing.T, name string, raw []byte) {

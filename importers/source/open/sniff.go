@@ -162,7 +162,7 @@ func isLockFile(name string, head []byte, size int64) bool {
 		return false
 	}
 	n := int(head[0])
-	if n == 0 || n > 54 {
+	if n == 0 || n > 53 {
 		return false
 	}
 	for _, c := range head[1+n : 54] {
