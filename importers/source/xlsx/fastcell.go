@@ -1,0 +1,227 @@
+package xlsx
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"sheetlift/importers/source"
+)
+
+// The fast path: nearly all cells of nearly all files. Whatever it declines, slowCell reads, with the same result (FuzzSheet).
+
+// eight packs eight bytes as binary.LittleEndian.Uint64 reads them, so that a tag is one comparison.
+func eight(s string) uint64 { return binary.LittleEndian.Uint64([]byte(s)) }
+
+var endValue = eight("</v></c>")
+
+// fastCell takes one cell in the shape that spreadsheet programs write nearly all of them: attributes r, s and t in double
+// quotes; content one v without references, an inline string of one t, or nothing. It reports false, with nothing consumed, for any other shape, a
+// cut one, or a fault: slowCell reads those.
+func (r *sheetReader) fastCell() bool {
+	b, p := r.w.buf, r.w.pos
+	if len(b)-p < 4 || b[p] != '<' || b[p+1] != 'c' || b[p+2] != ' ' && b[p+2] != '>' {
+		return false
+	}
+	col := r.col
+	style := 0
+	kind := byte('n')
+	for p += 2; ; {
+		if p+4 >= len(b) {
+			return false
+		}
+		c := b[p]
+		if c == ' ' {
+			p++
+			continue
+		}
+		if c == '>' {
+			p++
+			break
+		}
+		if c == '/' {
+			// A cell without content has a style only.
+			if b[p+1] != '>' || col >= r.w.a.lim.Columns {
+				return false
+			}
+			r.w.pos, r.col = p+2, col+1
+			return true
+		}
+		if b[p+1] != '=' || b[p+2] != '"' {
+			return false
+		}
+		p += 3
+		switch c {
+		case 'r':
+			col = 0
+			from := p
+			for ; p < len(b) && b[p]|0x20 >= 'a' && b[p]|0x20 <= 'z'; p++ {
+				col = col*26 + int(b[p]|0x20-'a') + 1
+			}
+			if n := p - from; n < 1 || n > 3 {
+				return false
+			}
+			col--
+			n := len(r.rowText)
+			if p+n >= len(b) || b[p+n] != '"' || !bytes.Equal(b[p:p+n], r.rowText) {
+				return false
+			}
+			p += n + 1
+		case 's':
+			style = 0
+			from := p
+			for ; p < len(b) && b[p]-'0' <= 9; p++ {
+				style = style*10 + int(b[p]-'0')
+			}
+			if p >= len(b) || b[p] != '"' || p-from > 9 {
+				return false
+			}
+			p++
+		case 't':
+			if p+10 >= len(b) {
+				return false
+			}
+			switch {
+			case b[p+1] == '"' && (b[p] == 's' || b[p] == 'n'):
+				kind = b[p]
+				p += 2
+			case string(b[p:p+10]) == `inlineStr"`:
+				kind = 'i'
+				p += 10
+			default:
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if col >= r.w.a.lim.Columns || len(r.b.Data) > maxRowData {
+		return false
+	}
+	class := source.General
+	if style < len(r.book.styles) {
+		f := &r.book.styles[style]
+		if f.pad > 1 {
+			return false
+		}
+		class = f.class
+	}
+	if kind == 'i' {
+		return r.fastInline(p, col, class)
+	}
+	if p+3 > len(b) || b[p] != '<' || b[p+1] != 'v' || b[p+2] != '>' {
+		return false
+	}
+	p += 3
+	from := p
+	if kind == 's' {
+		i := 0
+		for ; p < len(b) && b[p]-'0' <= 9; p++ {
+			i = i*10 + int(b[p]-'0')
+		}
+		if p == from || p-from > 9 || i >= len(r.book.strings.ends) || p+8 > len(b) || binary.LittleEndian.Uint64(b[p:]) != endValue {
+			return false
+		}
+		off, length := r.book.strings.span(i)
+		if length > 0 {
+			if !r.b.Put(col, source.Cell{Off: off, Len: length, Kind: source.Text, Class: class, Flags: source.Shared}) {
+				return false
+			}
+			r.cells++
+		}
+		r.w.pos, r.col = p+8, col+1
+		return true
+	}
+	for ; p < len(b) && numeral[b[p]]; p++ {
+	}
+	if p == from || p+8 > len(b) || binary.LittleEndian.Uint64(b[p:]) != endValue || !isNumber(b[from:p]) {
+		return false
+	}
+	off := len(r.b.Data)
+	if !r.b.Put(col, source.Cell{Off: uint32(off), Len: uint32(p - from), Kind: source.Number, Class: class}) {
+		return false
+	}
+	r.b.Data = append(r.b.Data, b[from:p]...)
+	r.cells++
+	r.w.pos, r.col = p+8, col+1
+	return true
+}
+
+// maxRowData bounds the text of one block, whose offsets are 32 bits wide; a block ends much earlier at a row's end.
+const maxRowData = 1 << 30
+
+var (
+	openInline     = []byte("<is><t>")
+	openInlineKeep = []byte(`<is><t xml:space="preserve">`)
+	endInline      = []byte("</t></is></c>")
+)
+
+// fastInline takes <is><t>TEXT</t></is></c> at p.
+func (r *sheetReader) fastInline(p, col int, class source.Class) bool {
+	b := r.w.buf
+	switch {
+	case bytes.HasPrefix(b[p:], openInline):
+		p += len(openInline)
+	case bytes.HasPrefix(b[p:], openInlineKeep):
+		p += len(openInlineKeep)
+	default:
+		return false
+	}
+	n := bytes.IndexByte(b[p:], '<')
+	if n < 0 || n > r.w.a.lim.CellBytes || !bytes.HasPrefix(b[p+n:], endInline) {
+		return false
+	}
+	off := len(r.b.Data)
+	data, err := appendText(r.b.Data, b[p:p+n])
+	if err != nil {
+		return false
+	}
+	if len(data) > off {
+		if !r.b.Put(col, source.Cell{Off: uint32(off), Len: uint32(len(data) - off), Kind: source.Text, Class: class}) {
+			return false
+		}
+		r.b.Data = data
+		r.cells++
+	}
+	r.w.pos, r.col = p+n+len(endInline), col+1
+	return true
+}
+
+// numeral marks the bytes that a number is written with.
+var numeral = func() (t [256]bool) {
+	for _, c := range []byte("0123456789+-.eE") {
+		t[c] = true
+	}
+	return t
+}()
+
+// isNumber accepts a decimal number as xsd:double writes it, without INF and NaN.
+func isNumber(b []byte) bool {
+	i := 0
+	if i < len(b) && (b[i] == '-' || b[i] == '+') {
+		i++
+	}
+	digits := 0
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		digits++
+	}
+	if i < len(b) && b[i] == '.' {
+		for i++; i < len(b) && b[i]-'0' <= 9; i++ {
+			digits++
+		}
+	}
+	if digits == 0 {
+		return false
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '-' || b[i] == '+') {
+			i++
+		}
+		from := i
+		for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		}
+		if i == from {
+			return false
+		}
+	}
+	return i == len(b)
+}
