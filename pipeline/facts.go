@@ -29,7 +29,7 @@ type facts struct {
 	heldRecords  map[uuid.UUID]bool   // record ids of held events
 }
 
-type notice struct{ from, to string }
+type notice struct{ key, from, to string }
 
 type suppression struct {
 	importers.Suppression
@@ -58,8 +58,13 @@ func put(m map[string]map[string]bool, entity, key string) {
 	m[entity][key] = true
 }
 
-// configKey is what other records name a config by: its first field.
-func configKey(rec *importers.Record) string { return rec.Values[0].Text }
+// configKey is what other records name a config by: its first field, of a notice with the version.
+func configKey(rec *importers.Record) string {
+	if rec.Entity.Name == "notice" {
+		return noticeKey(rec.Get("notice_id").Text, rec.Get("notice_version").Text)
+	}
+	return rec.Values[0].Text
+}
 
 func noticeKey(id, version string) string { return id + "\x00" + version }
 
@@ -90,8 +95,8 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64) {
 	}
 	switch rec.Entity.Name {
 	case "notice":
-		n := &notice{rec.Get("valid_from").Text, rec.Get("valid_to").Text}
-		f.notices[noticeKey(rec.Get("notice_id").Text, rec.Get("notice_version").Text)] = n
+		n := &notice{configKey(rec), rec.Get("valid_from").Text, rec.Get("valid_to").Text}
+		f.notices[n.key] = n
 		if d := rec.Get("wording_digest"); d.Set {
 			f.notices[strings.ToLower(d.Text)] = n
 		}
@@ -130,13 +135,14 @@ func (f *facts) config(entity, key string) bool {
 
 // notice finds an imported notice by id and version, else by the digest of its wording.
 func (f *facts) notice(id, version, wording string) *notice {
+	n := f.notices[strings.ToLower(wording)]
 	if id != "" && version != "" {
-		if !f.config("notice", id) {
-			return nil
-		}
-		return f.notices[noticeKey(id, version)]
+		n = f.notices[noticeKey(id, version)]
 	}
-	return f.notices[strings.ToLower(wording)]
+	if n == nil || !f.config("notice", n.key) {
+		return nil
+	}
+	return n
 }
 
 type keyVerdict uint8
