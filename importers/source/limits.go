@@ -24,6 +24,8 @@ type Limits struct {
 	CellBytes   int   `yaml:"cell_bytes" json:"cell_bytes,omitempty"`     // length of one cell's text
 	XMLDepth    int   `yaml:"xml_depth" json:"xml_depth,omitempty"`
 	RecordBytes int   `yaml:"record_bytes" json:"record_bytes,omitempty"` // length of one record of a text file, of one cell element of a workbook
+	// ConversionSeconds is how long LibreOffice may take for a file in a format that it converts.
+	ConversionSeconds int `yaml:"conversion_seconds" json:"conversion_seconds,omitempty"`
 }
 
 const (
@@ -48,6 +50,8 @@ func DefaultLimits() Limits {
 		CellBytes:   16 * mib,
 		XMLDepth:    64,
 		RecordBytes: 64 * mib,
+
+		ConversionSeconds: 60,
 	}
 }
 
@@ -67,6 +71,7 @@ func (l Limits) WithDefaults() Limits {
 	fill(&l.CellBytes, d.CellBytes)
 	fill(&l.XMLDepth, d.XMLDepth)
 	fill(&l.RecordBytes, d.RecordBytes)
+	fill(&l.ConversionSeconds, d.ConversionSeconds)
 	return l
 }
 
@@ -82,6 +87,7 @@ func (l *Limits) fields() map[string]any {
 		"file_bytes": &l.FileBytes, "part_bytes": &l.PartBytes, "total_bytes": &l.TotalBytes, "ratio": &l.Ratio, "parts": &l.Parts,
 		"string_bytes": &l.StringBytes, "strings": &l.Strings, "columns": &l.Columns, "rows": &l.Rows, "cells": &l.Cells,
 		"cell_bytes": &l.CellBytes, "xml_depth": &l.XMLDepth, "record_bytes": &l.RecordBytes,
+		"conversion_seconds": &l.ConversionSeconds,
 	}
 }
 

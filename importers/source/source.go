@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"io"
 	"strconv"
 )
 
@@ -189,6 +190,17 @@ type Info struct {
 	LineEnds  string // text files: "LF", "CRLF", "CR", "mixed"
 	SepLine   bool   // text files: the file begins with a sep= line
 	SavedBy   string // workbooks: application named in docProps/app.xml, if any
+
+	Conversion *Conversion // nil unless another program converted the file
+}
+
+// Conversion says how a file in a format of another program became the workbook that was read. Both digests are SHA-256 in
+// lower-case hex. A conversion is as good as its tool: the same version gives the same cells, another one need not.
+type Conversion struct {
+	Tool      string // "LibreOffice"
+	Version   string // "7.4.7.2"
+	Original  string // of the file
+	Converted string // over the parts of the workbook that was read: each name and its packed bytes, without the zip's time stamps
 }
 
 // Options for Open.
@@ -206,6 +218,12 @@ type Book interface {
 	// Read starts reading sheet i. Readers of one book may be used one after the other, not at once.
 	Read(ctx context.Context, i int) (Reader, error)
 	Close() error
+}
+
+// Converted is a Book that is read from other bytes than the file's.
+type Converted interface {
+	// Workbook gives those bytes, an xlsx package, for as long as the book is open.
+	Workbook() (r io.ReaderAt, size int64)
 }
 
 // Reader gives the blocks of one sheet in the order of the file. That is row order in every workbook a spreadsheet program

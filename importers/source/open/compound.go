@@ -13,7 +13,10 @@ import (
 // maxDirectory bounds the sectors of a compound file's directory that are looked at.
 const maxDirectory = 4096
 
-// sniffCompound says what a compound file (MS-CFB) is; it is always a refusal.
+// errOldWorkbook says that a compound file is a workbook of its own kind, which another program may convert.
+var errOldWorkbook = errors.New("old workbook (.xls)")
+
+// sniffCompound says what a compound file (MS-CFB) is: a refusal, or errOldWorkbook.
 func sniffCompound(name string, r io.ReaderAt, size int64) error {
 	names, err := streamNames(r, size)
 	if err != nil {
@@ -26,7 +29,7 @@ func sniffCompound(name string, r io.ReaderAt, size int64) error {
 	case has("EncryptedPackage") || has("EncryptionInfo"):
 		return refuse(source.ErrEncrypted, name, "the workbook is protected with a password", "give the password in the environment variable SHEETLIFT_PASSWORD or with --password-file FILE, or save the workbook without one")
 	case has("Workbook"), has("Book"):
-		return refuse(source.ErrUnsupported, name, "it is an old Excel workbook (.xls)", remedySave)
+		return errOldWorkbook
 	case has("WordDocument"):
 		return refuse(source.ErrUnsupported, name, "it is an old Word document (.doc)", remedyExport)
 	case has("PowerPoint Document"):

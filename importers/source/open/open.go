@@ -2,8 +2,8 @@
 // file is.
 //
 // It promises a refusal with a remedy for everything that can't be read: empty files, web pages, lock files of office
-// programs, documents, archives, old and binary workbooks, encrypted workbooks without a password. It holds the file's size
-// limit and leaves the other limits to the readers of the formats.
+// programs, documents, archives, encrypted workbooks without a password; old and binary workbooks where LibreOffice is not
+// installed. It holds the file's size limit and leaves the other limits to the readers of the formats.
 package open
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/delimited"
+	"sheetlift/importers/source/office"
 	"sheetlift/importers/source/xlsx"
 )
 
@@ -88,7 +89,7 @@ func ReaderAt(ctx context.Context, name string, r io.ReaderAt, size int64, opt s
 	case e != nil:
 		return nil, e
 	case kind == packageZip:
-		return book(xlsx.Open(ctx, name, r, size, opt))
+		return openPackage(ctx, name, r, size, opt)
 	case kind == compound:
 		return openCompound(ctx, name, r, size, opt)
 	}
@@ -103,9 +104,24 @@ func book[B source.Book](b B, err error) (source.Book, error) {
 	return b, nil
 }
 
-// openCompound opens an encrypted workbook with its password; every other compound file is refused.
+// openPackage opens a workbook; one that is none of Office Open XML may be one that LibreOffice converts.
+func openPackage(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
+	b, err := xlsx.Open(ctx, name, r, size, opt)
+	if errors.Is(err, source.ErrUnsupported) {
+		if format, ok := office.Recognize(r, size); ok {
+			return book(office.Open(ctx, name, format, r, size, opt))
+		}
+	}
+	return book(b, err)
+}
+
+// openCompound opens an encrypted workbook with its password and has an old one converted; every other compound file is
+// refused.
 func openCompound(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
 	e := sniffCompound(name, r, size)
+	if errors.Is(e, errOldWorkbook) {
+		return book(office.Open(ctx, name, office.XLS, r, size, opt))
+	}
 	if !errors.Is(e, source.ErrEncrypted) || opt.Password == "" {
 		return nil, e
 	}
@@ -126,7 +142,7 @@ func openCompound(ctx context.Context, name string, r io.ReaderAt, size int64, o
 		e.Err = err
 		return nil, e
 	}
-	return book(xlsx.Open(ctx, name, bytes.NewReader(plain), int64(len(plain)), opt))
+	return openPackage(ctx, name, bytes.NewReader(plain), int64(len(plain)), opt)
 }
 
 // decrypt opens the agile or standard encryption of ECMA-376 (MS-OFFCRYPTO). The library panics on some damaged files.

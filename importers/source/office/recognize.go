@@ -1,0 +1,135 @@
+package office
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"sheetlift/importers/source"
+)
+
+// maxPeek bounds what is read of the parts that say what a package is.
+const maxPeek = 1 << 20
+
+// Recognize says whether a zip is a workbook that LibreOffice converts, by its parts.
+func Recognize(r io.ReaderAt, size int64) (Format, bool) {
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return "", false
+	}
+	const spreadsheet = "application/vnd.oasis.opendocument.spreadsheet"
+	if peek(z, "content.xml", 1) != nil {
+		if strings.HasPrefix(string(peek(z, "mimetype", 256)), spreadsheet) || rootType(peek(z, "META-INF/manifest.xml", maxPeek), spreadsheet) {
+			return ODS, true
+		}
+	}
+	if bytes.Contains(peek(z, "[Content_Types].xml", maxPeek), []byte("application/vnd.ms-excel.sheet.binary.macroEnabled.main")) || peek(z, "xl/workbook.bin", 1) != nil {
+		return XLSB, true
+	}
+	return "", false
+}
+
+// rootType reports whether a manifest gives the package this media type. A chart or table inside a text has an entry too, but
+// only the package's own comes with the path "/".
+func rootType(manifest []byte, mediaType string) bool {
+	for _, entry := range bytes.Split(manifest, []byte("<")) {
+		if bytes.Contains(entry, []byte(`full-path="/"`)) {
+			return bytes.Contains(entry, []byte(`media-type="`+mediaType))
+		}
+	}
+	return false
+}
+
+// peek gives the beginning of a part, nil if it isn't there.
+func peek(z *zip.Reader, name string, n int64) []byte {
+	for _, f := range z.File {
+		if !strings.EqualFold(strings.ReplaceAll(f.Name, `\`, "/"), name) {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return nil
+		}
+		defer r.Close()
+		b, err := io.ReadAll(io.LimitReader(r, n))
+		if err != nil {
+			return nil
+		}
+		return b
+	}
+	return nil
+}
+
+// checkPackage holds a package to the limits before LibreOffice unpacks it, and refuses a protected one.
+func checkPackage(name string, r io.ReaderAt, size int64, lim source.Limits) error {
+	refuse := func(kind error, part, message, remedy string) error {
+		return &source.Error{Kind: kind, File: name, Part: part, Message: message, Remedy: remedy}
+	}
+	const raise = "if the file is genuine, raise the limit (limits in batch.yaml, --limit of cells)"
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return &source.Error{Kind: source.ErrTruncated, File: name, Message: "its zip directory can't be read", Remedy: "get the file again from its source", Err: err}
+	}
+	if len(z.File) > lim.Parts {
+		return refuse(source.ErrLimit, "", "the zip has "+strconv.Itoa(len(z.File))+" entries, more than the limit of "+strconv.Itoa(lim.Parts), raise+" (parts)")
+	}
+	var total uint64
+	for _, f := range z.File {
+		n, packed := f.UncompressedSize64, max(f.CompressedSize64, 1)
+		switch {
+		case n > uint64(lim.PartBytes):
+			return refuse(source.ErrLimit, f.Name, "it declares "+strconv.FormatUint(n, 10)+" bytes, more than the limit of "+strconv.FormatInt(lim.PartBytes, 10), raise+" (part_bytes)")
+		case n > 1<<20 && n/packed > uint64(lim.Ratio):
+			return refuse(source.ErrLimit, f.Name, "it expands "+strconv.FormatUint(n/packed, 10)+" times, more than the limit of "+strconv.FormatInt(lim.Ratio, 10)+": so do decompression bombs", raise+" (ratio)")
+		}
+		if total += n; total > uint64(lim.TotalBytes) {
+			return refuse(source.ErrLimit, "", "its parts declare more than "+strconv.FormatInt(lim.TotalBytes, 10)+" bytes together", raise+" (total_bytes)")
+		}
+	}
+	// ODF 1.2 part 3, 4.4 protects the parts one by one; ODF 1.4 wraps the package.
+	if bytes.Contains(peek(z, "META-INF/manifest.xml", maxPeek), []byte("encryption-data")) || peek(z, "encrypted-package", 1) != nil {
+		return refuse(source.ErrEncrypted, "", "the spreadsheet is protected with a password, and in this format passwords aren't read",
+			"open it in LibreOffice and save it as .xlsx; that format is read with its password too")
+	}
+	return nil
+}
+
+// protectedXLS looks for a FILEPASS record (MS-XLS 2.4.117), which stands near the beginning of the workbook's stream.
+func protectedXLS(r io.ReaderAt, size int64) bool {
+	head := make([]byte, 512)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return false
+	}
+	shift := binary.LittleEndian.Uint16(head[30:])
+	if shift != 9 && shift != 12 {
+		return false
+	}
+	// The entry of the stream is in the directory's first sectors; when they don't follow each other, nothing is found, and the
+	// message is less exact.
+	dir := make([]byte, 4096)
+	n, _ := r.ReadAt(dir, (int64(binary.LittleEndian.Uint32(head[48:]))+1)<<shift)
+	for e := dir[:n]; len(e) >= 128; e = e[128:] {
+		var name strings.Builder
+		for i := 0; i < 62 && (e[i] != 0 || e[i+1] != 0); i += 2 {
+			name.WriteString(string(utf16.Decode([]uint16{binary.LittleEndian.Uint16(e[i:])})))
+		}
+		if s := strings.ToLower(name.String()); s != "workbook" && s != "book" {
+			continue
+		}
+		stream := make([]byte, 512)
+		n, _ := r.ReadAt(stream, (int64(binary.LittleEndian.Uint32(e[116:]))+1)<<shift)
+		for b := stream[:n]; len(b) >= 4; {
+			id, length := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[2:]))
+			if id == 0x2f {
+				return true
+			}
+			b = b[min(4+length, len(b)):]
+		}
+	}
+	return false
+}
