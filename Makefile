@@ -47,8 +47,10 @@ lint: ## gofmt, go vet, staticcheck, golangci-lint
 	bin/tools/staticcheck ./...
 	bin/tools/golangci-lint run ./...
 
-bench: ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+# How much BENCH measures, and how often; docs/performance.md says how to read it.
+BENCH ?= -rows 300000 -runs 5
+bench: build bin/bench ## measure reading against its floors and peers (a few minutes)
+	bin/bench table -bin bin/sheetlift $(BENCH)
 
 ci: ## what .ci/run calls: lint, test, race, demo
 	@rm -f $(SUMMARY)
@@ -60,8 +62,10 @@ ci: ## what .ci/run calls: lint, test, race, demo
 clean: ## remove what was built and what the demo made; the register beside a batch.yaml stays
 	rm -rf bin .sheetlift/demo
 
-.PHONY: bin/testrun bin/pgtest
+.PHONY: bin/testrun bin/pgtest bin/bench
 bin/testrun:
 	@$(GO) build -o $@ ./tools/testrun
+bin/bench:
+	@$(GO) build -o $@ ./tools/bench
 bin/pgtest:
 	@$(GO) build -o $@ ./pipeline/store/storetest/pgtest

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every peer must find the same cells in the workload, or their times say nothing.
+func TestPeersCountTheSameCells(t *testing.T) {
+	dir := t.TempDir()
+	w := workload{rows: 500, sheets: 2}
+	if err := w.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	want := int64(0)
+	for s := 1; s <= w.sheets; s++ {
+		for i := 1; i <= w.rows; i++ {
+			r := record(s, i)
+			want += filled(r.fields[:]) + 1 // and the date
+		}
+	}
+	header := int64(len(columns))
+	for _, tt := range []struct {
+		peer, file string
+		want       int64
+	}{
+		{"excelize", sharedFile, want + 2*header},
+		{"excelize", inlineFile, want + 2*header},
+		{"csv", csvFile, want + header},
+	} {
+		if got, err := peers[tt.peer](filepath.Join(dir, tt.file)); err != nil || got != tt.want {
+			t.Errorf("%s of %s: %d, %v; want %d", tt.peer, tt.file, got, err, tt.want)
+		}
+	}
+	if n, err := peers["inflate"](filepath.Join(dir, sharedFile)); err != nil || n < 2*500*300 {
+		t.Errorf("inflate: %d bytes, %v", n, err)
+	}
+}
+
+func TestRatiosAreTakenWithinARound(t *testing.T) {
+	a, b := []measured{{wall: 2}, {wall: 30}, {wall: 6}}, []measured{{wall: 1}, {wall: 10}, {wall: 3}}
+	got := ratiosOf(a, b)
+	if median(got) != 2 || got[0] != 2 || got[2] != 3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTableFailsWithItsCommands(t *testing.T) {
+	c := contender{name: "false", args: []string{"sh", "-c", "echo reason >&2; exit 3"}}
+	if _, err := c.run(); err == nil || !strings.Contains(err.Error(), "reason") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+)
+
+// measured is what one process took, as the operating system says.
+type measured struct {
+	wall, cpu time.Duration
+	peak      int64 // KiB
+}
+
+// contender is a command of the table.
+type contender struct {
+	name string
+	args []string
+	base string       // the contender it is held against
+	prep func() error // before each run
+	runs []measured
+}
+
+func table(flags *flag.FlagSet, args []string) error {
+	var w workload
+	w.flags(flags)
+	runs := flags.Int("runs", 5, "measured rounds; one more goes before, uncounted")
+	bin := flags.String("bin", "bin/sheetlift", "the `program` to measure")
+	dir := flags.String("dir", "", "`folder` with the files of bench generate (default: made, and removed again)")
+	excelize := flags.Bool("excelize", true, "measure excelize too, which takes most of the time")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *runs < 1 || flags.NArg() > 0 {
+		return errors.New("table: -runs is at least 1, and there are no arguments")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	program, err := filepath.Abs(*bin)
+	if err != nil {
+		return err
+	}
+	if *dir == "" {
+		if *dir, err = os.MkdirTemp("", "bench-"); err != nil {
+			return err
+		}
+		remove := func() { os.RemoveAll(*dir) }
+		defer remove()
+		defer onInterrupt(remove)()
+		fmt.Printf("writing %d sheet(s) of %d rows\n", w.sheets, w.rows)
+		if err := w.write(*dir); err != nil {
+			return err
+		}
+	}
+	in := func(name string) string { return filepath.Join(*dir, name) }
+	const floor, inlineFloor, goCSV = "inflate shared.xlsx (klauspost/compress)", "inflate inline.xlsx (klauspost/compress)", "encoding/csv, ReuseRecord"
+	all := []*contender{
+		{name: floor, args: []string{self, "inflate", in(sharedFile)}},
+		{name: "cells --count shared.xlsx", args: []string{program, "cells", "--count", in(sharedFile)}, base: floor},
+		{name: "inventory of shared.xlsx", args: []string{program, "inventory", in(batchFile)}, base: floor, prep: func() error { return os.RemoveAll(in(".sheetlift")) }},
+		{name: inlineFloor, args: []string{self, "inflate", in(inlineFile)}},
+		{name: "cells --count inline.xlsx", args: []string{program, "cells", "--count", in(inlineFile)}, base: inlineFloor},
+		{name: goCSV, args: []string{self, "csv", in(csvFile)}},
+		{name: "cells --count register.csv", args: []string{program, "cells", "--count", in(csvFile)}, base: goCSV},
+	}
+	if *excelize {
+		all = append(all, &contender{name: "excelize Rows shared.xlsx, raw", args: []string{self, "excelize", in(sharedFile)}, base: floor})
+	}
+	defer os.RemoveAll(in(".sheetlift"))
+	for round := range *runs + 1 {
+		for _, c := range all {
+			m, err := c.run()
+			if err != nil {
+				return err
+			}
+			if round > 0 {
+				c.runs = append(c.runs, m)
+			}
+		}
+	}
+	fmt.Printf("%d rounds, %d of %d processors, load %s\n\n", *runs, runtime.GOMAXPROCS(0), runtime.NumCPU(), load())
+	return printTable(os.Stdout, all)
+}
+
+// run runs the command once. What it prints is thrown away, but for the words of a failure.
+func (c *contender) run() (m measured, err error) {
+	if c.prep != nil {
+		if err := c.prep(); err != nil {
+			return m, err
+		}
+	}
+	cmd := exec.Command(c.args[0], c.args[1:]...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	begin := time.Now()
+	err = cmd.Run()
+	m.wall = time.Since(begin)
+	// Findings are no failure.
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1 && c.prep != nil) {
+		return m, fmt.Errorf("%s: %w\n%s", c.name, err, said.String())
+	}
+	m.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		m.peak = use.Maxrss
+	}
+	return m, nil
+}
+
+// load gives the load averages, or a question mark where the system does not tell.
+func load() string {
+	raw, err := os.ReadFile("/proc/loadavg")
+	if f := strings.Fields(string(raw)); err == nil && len(f) >= 3 {
+		return strings.Join(f[:3], " ")
+	}
+	return "?"
+}
+
+func printTable(out io.Writer, all []*contender) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\twall s\tmin\tmax\tCPU s\tpeak MiB\tratio\tmin\tmax\t")
+	for _, c := range all {
+		walls := column(c.runs, func(m measured) float64 { return m.wall.Seconds() })
+		cpu := column(c.runs, func(m measured) float64 { return m.cpu.Seconds() })
+		peak := column(c.runs, func(m measured) float64 { return float64(m.peak) / 1024 })
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f\t", c.name, median(walls), walls[0], walls[len(walls)-1], median(cpu), median(peak))
+		if base := slices.IndexFunc(all, func(o *contender) bool { return o.name == c.base }); base >= 0 {
+			ratios := ratiosOf(c.runs, all[base].runs)
+			fmt.Fprintf(w, "%.2f\t%.2f\t%.2f\t\n", median(ratios), ratios[0], ratios[len(ratios)-1])
+		} else {
+			fmt.Fprintln(w, "1\t\t\t")
+		}
+	}
+	return w.Flush()
+}
+
+// column gives a figure of all runs in ascending order.
+func column(runs []measured, figure func(measured) float64) []float64 {
+	var out []float64
+	for _, m := range runs {
+		out = append(out, figure(m))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ratiosOf gives the wall time of each run to that of the base in the same round, in ascending order.
+func ratiosOf(runs, base []measured) []float64 {
+	var out []float64
+	for i := range runs {
+		out = append(out, float64(runs[i].wall)/float64(base[i].wall))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// median of values in ascending order.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	if n%2 == 1 {
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
+}
