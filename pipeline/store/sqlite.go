@@ -118,12 +118,14 @@ func (e *sqliteEngine) connect(ctx context.Context, write bool) (*sqlite.Conn, e
 	if err == nil && !write {
 		err = script(conn, "PRAGMA query_only=ON;")
 	}
+	conn.SetInterrupt(nil)
 	if err != nil {
-		conn.SetInterrupt(nil)
 		_ = conn.Close()
+		if wait.Err() != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("%w: opening it took more than %v", ErrBusy, e.busy)
+		}
 		return nil, err
 	}
-	conn.SetInterrupt(nil)
 	return conn, nil
 }
 

@@ -29,7 +29,7 @@ func (e *sqliteEngine) mapError(ctx context.Context, err error) error {
 // mapSQLite gives an error of the engine its sentinel by extended result code. Errors of our own pass.
 func mapSQLite(ctx context.Context, err error) error {
 	var mapped *Error
-	if err == nil || errors.As(err, &mapped) || errors.Is(err, errNoWAL) {
+	if err == nil || errors.As(err, &mapped) || errors.Is(err, errNoWAL) || errors.Is(err, ErrBusy) {
 		return err
 	}
 	return sqliteError(ctx, sqlite.ErrCode(err), err)
