@@ -119,20 +119,34 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 	if err != nil {
 		return nil, p.fileFault(file, err)
 	}
-	book, err := open.ReaderAt(ctx, file, fd, st.Size(), source.Options{Charset: sources[0].Charset, Delimiter: sources[0].Delimiter, Password: password(), Limits: p.batch.Limits})
+	opt := source.Options{Charset: sources[0].Charset, Delimiter: sources[0].Delimiter, Password: password(), Limits: p.batch.Limits}
+	// The second count is shown the parts of a workbook as the reader inflates them.
+	var counter *count.Counter
+	opt.Parts = func(part string) io.WriteCloser {
+		if counter == nil {
+			return nil
+		}
+		return counter.Part(part)
+	}
+	book, err := open.ReaderAt(ctx, file, fd, st.Size(), opt)
 	if err != nil {
 		return nil, err
 	}
 	defer book.Close()
 	info := book.Info()
-	// The second count reads the same bytes at the same time, on a core of its own.
+	if counter, err = countOf(book, fd, st.Size(), opt); err != nil {
+		return nil, err
+	}
+	// A text file is read by both at the same time.
 	halt, cancel := context.WithCancel(ctx)
 	counting, stop := errgroup.WithContext(halt)
 	var counted []count.Sheet
-	counting.Go(func() (err error) {
-		counted, err = count.ReaderAt(stop, fd, st.Size(), info, source.Options{Password: password(), Limits: p.batch.Limits})
-		return err
-	})
+	if info.Format == "csv" {
+		counting.Go(func() (err error) {
+			counted, err = counter.Sheets(stop)
+			return err
+		})
+	}
 	defer func() {
 		cancel()
 		_ = counting.Wait() // fd must stay open as long as it is read
@@ -177,7 +191,22 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 	if err := counting.Wait(); err != nil {
 		return nil, err
 	}
+	if info.Format != "csv" {
+		if counted, err = counter.Sheets(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return f, compareCounts(f, counted)
+}
+
+// countOf begins the second count of a book; of a converted one it counts what it was converted to.
+func countOf(book source.Book, r io.ReaderAt, size int64, opt source.Options) (*count.Counter, error) {
+	if converted, ok := book.(interface {
+		Workbook() (io.ReaderAt, int64)
+	}); ok {
+		r, size = converted.Workbook()
+	}
+	return count.Open(r, size, book.Info(), opt)
 }
 
 // compareCounts refuses a file in which the second, independent count finds other rows or cells than the reader.

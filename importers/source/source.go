@@ -209,6 +209,10 @@ type Options struct {
 	Delimiter string // declared delimiter; "" to detect
 	Password  string // of an encrypted workbook
 	Limits    Limits // zero fields take the defaults
+	// Parts, if not nil, is called with the name of each part of a workbook's package before the part is read, on whatever
+	// goroutine. What it gives, if not nil, is written all decompressed bytes of the part as they come, and closed after the
+	// last, when they have proved to be what the zip directory declares. An error of it ends reading.
+	Parts func(part string) io.WriteCloser
 }
 
 // Book is an opened file.

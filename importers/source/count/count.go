@@ -25,12 +25,19 @@ type Sheet struct {
 	Cells int
 }
 
-// ReaderAt counts the sheets of size bytes of r, of which a reader has said what they are. The sheets come in workbook
-// order. Options need the password only.
-func ReaderAt(ctx context.Context, r io.ReaderAt, size int64, info source.Info, opt source.Options) ([]Sheet, error) {
-	if info.Format != "xlsx" {
-		s, err := text(ctx, io.NewSectionReader(r, 0, size), info)
-		return []Sheet{s}, err
+// Counter counts the sheets of one file.
+type Counter struct {
+	text func(ctx context.Context) (Sheet, error)
+	book *workbook // nil for text
+}
+
+// Open begins to count size bytes of r, of which a reader has said what they are. It finds the sheets of a workbook by
+// itself. Options need the password only.
+func Open(r io.ReaderAt, size int64, info source.Info, opt source.Options) (*Counter, error) {
+	if info.Format == "csv" {
+		return &Counter{text: func(ctx context.Context) (Sheet, error) {
+			return text(ctx, io.NewSectionReader(r, 0, size), info)
+		}}, nil
 	}
 	head := make([]byte, 4)
 	if _, err := r.ReadAt(head, 0); err != nil {
@@ -47,7 +54,41 @@ func ReaderAt(ctx context.Context, r io.ReaderAt, size int64, info source.Info, 
 		}
 		r, size = bytes.NewReader(plain), int64(len(plain))
 	}
-	return workbook(ctx, r, size)
+	book, err := openWorkbook(r, size)
+	return &Counter{book: book}, err
+}
+
+// Part takes the bytes of a part of the workbook as somebody else inflates them, so that it need not be inflated twice; its
+// end is told by Close. It gives nil for parts that are not counted. It is the source.Options.Parts of the reader.
+//
+// The bytes are all that the two share, and who inflates them holds them to the size and checksum of the zip directory.
+func (c *Counter) Part(name string) io.WriteCloser {
+	if c.book == nil {
+		return nil
+	}
+	p := c.book.byName[name]
+	if p == nil || p.shown || p != c.book.strings && c.book.strings != nil && !c.book.strings.done {
+		return nil // a sheet can't be counted before the shared strings
+	}
+	return c.book.begin(p)
+}
+
+// Sheets counts the sheets that Part was not given to their ends, and gives all in workbook order. Part must not be in use.
+func (c *Counter) Sheets(ctx context.Context) ([]Sheet, error) {
+	if c.book == nil {
+		s, err := c.text(ctx)
+		return []Sheet{s}, err
+	}
+	return c.book.count(ctx)
+}
+
+// ReaderAt counts the sheets of a file with nobody's help.
+func ReaderAt(ctx context.Context, r io.ReaderAt, size int64, info source.Info, opt source.Options) ([]Sheet, error) {
+	c, err := Open(r, size, info, opt)
+	if err != nil {
+		return nil, err
+	}
+	return c.Sheets(ctx)
 }
 
 // Compare gives an error that names the first sheet whose count differs from what its reader found.

@@ -69,6 +69,10 @@ func TestWorkbook(t *testing.T) {
 		{"white space", "<worksheet><sheetData><row>\n<c><v> </v></c>\n<c t=\"str\"><v> </v></c></row></sheetData></worksheet>", 1, 1},
 		{"prefixes", `<x:worksheet xmlns:x="m"><x:sheetData><x:row><x:c t="b"><x:v>0</x:v></x:c></x:row></x:sheetData></x:worksheet>`, 1, 1},
 		{"comments", `<worksheet><!-- <c> --><sheetData><row><!-- <row> <c><v>1</v></c> --><c><v>1</v></c></row></sheetData></worksheet>`, 1, 1},
+		{"a cell twice", `<worksheet><sheetData><row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c><c r="a1"><v>1</v></c></row><row r="2"><c r="A2"><v>1</v></c><c><v>2</v></c><c r="B2"><v>2</v></c></row></sheetData></worksheet>`, 2, 4},
+		{"a blank cell, then one with a value", `<worksheet><sheetData><row r="1"><c r="A1" s="0"/><c r="A1"><v>1</v></c></row></sheetData></worksheet>`, 1, 1},
+		{"a formula twice", `<worksheet><sheetData><row r="1"><c r="A1"><f>1</f></c><c r="A1"><f>1</f></c></row></sheetData></worksheet>`, 1, 0},
+		{"signs in attributes", `<worksheet><sheetData><row x="a>b"><c r='A1' x="/>" t = 's'><v >0</v></c></row></sheetData></worksheet>`, 1, 1},
 		{"after the data", `<worksheet><sheetData/><x><row><c><v>1</v></c></row></x></worksheet>`, 0, 0},
 	}
 	for _, tt := range tests {
@@ -86,6 +90,78 @@ func TestWorkbook(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Shown the bytes that the reader inflates, the count comes to the same; and it makes up for what it was not shown to its end.
+func TestShownParts(t *testing.T) {
+	raw := book(t, `<worksheet><sheetData><row><c t="s"><v>0</v></c><c><v>1</v></c></row></sheetData></worksheet>`, `<si><t>a</t></si>`)
+	in := bytes.NewReader(raw)
+	for _, tt := range []struct {
+		name        string
+		shown, kept map[string]bool // parts that are shown; parts that the count took
+		cut         bool
+	}{
+		{"all", map[string]bool{"xl/s.xml": true, "XL/sheet1.xml": true}, map[string]bool{"xl/s.xml": true, "XL/sheet1.xml": true}, false},
+		{"no strings", map[string]bool{"XL/sheet1.xml": true}, nil, false},
+		{"cut", map[string]bool{"xl/s.xml": true, "XL/sheet1.xml": true}, map[string]bool{"xl/s.xml": true}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Open(in, in.Size(), source.Info{Format: "xlsx"}, source.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b *xlsx.Book
+			taken := map[string]bool{}
+			b, err = xlsx.Open(context.Background(), "f", in, in.Size(), source.Options{Parts: func(part string) io.WriteCloser {
+				if !tt.shown[part] {
+					return nil
+				}
+				if w := c.Part(part); w != nil {
+					taken[part] = true
+					if tt.cut {
+						return cutShort{w}
+					}
+					return w
+				}
+				return nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := facts(t, b)
+			for part := range tt.kept {
+				if !taken[part] {
+					t.Errorf("%s was not taken", part)
+				}
+			}
+			got, err := c.Sheets(context.Background())
+			if err != nil || len(got) != 1 || got[0] != (Sheet{"S", 1, 2}) || Compare(got[0], f) != nil {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+}
+
+// cutShort never tells the end.
+type cutShort struct{ io.Writer }
+
+func (cutShort) Close() error { return nil }
+
+// The count is fed in pieces of any length.
+func TestPiecesOfAnyLength(t *testing.T) {
+	const sheet = "\ufeff<?xml version='1.0'?><worksheet><sheetData><row><c><v>1</v></c><!-- <c> --><c t=\"str\"><v><![CDATA[ ]]></v></c></row></sheetData></worksheet>"
+	for n := 1; n < len(sheet); n++ {
+		s := &sheetCounter{}
+		d := decoded{to: &cutter{take: s.take}}
+		for rest := []byte(sheet); len(rest) > 0; rest = rest[min(n, len(rest)):] {
+			if _, err := d.Write(rest[:min(n, len(rest))]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Close(); err != nil || s.rows != 1 || s.cells != 2 {
+			t.Fatalf("in pieces of %d: %d rows, %d cells, %v", n, s.rows, s.cells, err)
+		}
 	}
 }
 

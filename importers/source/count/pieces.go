@@ -1,100 +1,69 @@
 package count
 
 import (
-	"archive/zip"
 	"bytes"
-	"context"
-	"errors"
-	"io"
-	"strconv"
+
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// piece is what stands between two "<": a tag and the text after it. In comments and CDATA only text may be set.
+// cutter cuts the text of a part, in whatever lengths it comes, at each "<" and gives what follows up to the next one: a tag
+// and the text after it.
+type cutter struct {
+	take  func(raw []byte) // raw is valid during the call
+	carry []byte           // begin of a piece whose end has not come yet
+	begun bool             // the first "<" has come; what stands before it is no piece
+}
+
+// Write takes the next text. It never fails.
+func (c *cutter) Write(text []byte) (int, error) {
+	rest := text
+	for {
+		i := bytes.IndexByte(rest, '<')
+		if i < 0 {
+			c.carry = append(c.carry, rest...)
+			return len(text), nil
+		}
+		raw := rest[:i]
+		if len(c.carry) > 0 {
+			c.carry = append(c.carry, raw...)
+			raw = c.carry
+		}
+		if c.begun {
+			c.take(raw)
+		}
+		c.begun = true
+		c.carry, rest = c.carry[:0], rest[i+1:]
+	}
+}
+
+// Close takes the last piece.
+func (c *cutter) Close() error {
+	if c.begun {
+		c.take(c.carry)
+	}
+	c.carry, c.begun = c.carry[:0], false
+	return nil
+}
+
+// piece is a tag and the text after it. In comments and CDATA only text may be set.
 type piece struct {
-	name  []byte // without prefix; "/" in front of an end tag's
-	attrs []byte
-	empty bool // <name/>
-	text  []byte
+	name   []byte // without prefix
+	end    bool   // </name>
+	empty  bool   // <name/>
+	attrs  []byte
+	text   []byte
+	within string // what ends the comment or CDATA section that this piece and those after it are in
 }
 
-// eachPiece inflates a part on a goroutine of its own and calls f for each piece. The piece is valid during the call.
-func eachPiece(ctx context.Context, file *zip.File, f func(p *piece)) error {
-	part, err := openPart(file)
-	if err != nil {
-		return err
+// read fills p with a piece, given what the one before it was within.
+func (p *piece) read(raw []byte) {
+	if p.within == "" && (len(raw) == 0 || raw[0] != '!') {
+		p.tag(raw)
+		return
 	}
-	defer part.Close()
-	full, free, stop := make(chan []byte, 4), make(chan []byte, 4), make(chan struct{})
-	var failed error // set before full is closed
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer close(full)
-		for range cap(free) {
-			free <- make([]byte, 128<<10)
-		}
-		for {
-			select {
-			case <-stop:
-				return
-			case buf := <-free:
-				n, err := io.ReadFull(part, buf[:cap(buf)])
-				full <- buf[:n] // never blocks: there are no more buffers than places
-				if err != nil {
-					if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-						failed = err
-					}
-					return
-				}
-			}
-		}
-	}()
-	defer func() { close(stop); <-done }()
-	var (
-		p      piece
-		carry  []byte // begin of a piece that the last buffer cut
-		first  = true // what stands before the first "<"
-		within = ""   // what ends the comment or CDATA section that the pieces are in
-	)
-	take := func(raw []byte) {
-		if first {
-			first = false
-			return
-		}
-		if within == "" && (len(raw) == 0 || raw[0] != '!') {
-			p.tag(raw)
-		} else {
-			within = p.cut(raw, within)
-		}
-		f(&p)
-	}
-	for buf := range full {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rest := buf
-		for {
-			i := bytes.IndexByte(rest, '<')
-			if i < 0 {
-				carry = append(carry, rest...)
-				break
-			}
-			raw := rest[:i]
-			if len(carry) > 0 {
-				carry = append(carry, raw...)
-				raw = carry
-			}
-			take(raw)
-			carry, rest = carry[:0], rest[i+1:]
-		}
-		free <- buf
-	}
-	take(carry)
-	return failed
-}
-
-// cut fills the piece and gives what the following ones are within.
-func (p *piece) cut(raw []byte, within string) string {
+	within := p.within
 	*p = piece{}
 	if within == "" {
 		switch {
@@ -104,7 +73,7 @@ func (p *piece) cut(raw []byte, within string) string {
 			raw, within = raw[8:], "]]>"
 		default:
 			p.tag(raw)
-			return ""
+			return
 		}
 	}
 	inside, after, ended := bytes.Cut(raw, []byte(within))
@@ -112,169 +81,132 @@ func (p *piece) cut(raw []byte, within string) string {
 	if within == "]]>" && len(inside) > 0 {
 		p.text = inside
 	}
-	if ended {
-		return ""
+	if !ended {
+		p.within = within
 	}
-	return within
 }
 
-// tag cuts a tag at the first ">". One inside an attribute's value would cut it short, but the elements that count have no
-// such attributes.
+// tag reads a tag up to the first ">" that is not in quotes.
 func (p *piece) tag(raw []byte) {
 	*p = piece{}
-	from, i := 0, 0
-	for i < len(raw) && raw[i] > ' ' && raw[i] != '>' {
+	i := 0
+	if p.end = len(raw) > 0 && raw[0] == '/'; p.end {
+		i = 1
+	}
+	from := i
+	for i < len(raw) && raw[i] > ' ' && raw[i] != '>' && raw[i] != '/' {
 		if raw[i] == ':' {
 			from = i + 1
 		}
 		i++
 	}
-	end := bytes.IndexByte(raw[i:], '>')
-	if end < 0 {
-		return
-	}
-	p.text = raw[i+end+1:]
-	p.attrs = raw[i : i+end]
-	if end := i + end; end > 0 && raw[end-1] == '/' {
-		p.empty = true
-		if i == end {
-			i--
-		} else {
-			p.attrs = p.attrs[:len(p.attrs)-1]
+	p.name = raw[from:i]
+	quote := byte(0)
+	for k := i; k < len(raw); k++ {
+		switch c := raw[k]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			p.attrs, p.text = raw[i:k], raw[k+1:]
+			if n := len(p.attrs); n > 0 && p.attrs[n-1] == '/' {
+				p.empty, p.attrs = true, p.attrs[:n-1]
+			}
+			return
 		}
 	}
-	if p.name = raw[from:max(i, from)]; from > 0 && raw[0] == '/' {
-		p.name = append([]byte{'/'}, p.name...)
-	}
+	p.name = nil // no tag: it has no end
 }
 
-// attrT gives the value of the attribute t, the only one that matters to what a cell holds.
-func (p *piece) attrT() string {
-	a := p.attrs
-	for i := 0; i < len(a); i++ {
-		if a[i] != '"' && a[i] != '\'' {
+// attribute gives the next attribute of a tag and what follows it; an empty name is the end.
+func attribute(attrs []byte) (name, value, rest []byte) {
+	for i := 0; i < len(attrs); i++ {
+		if attrs[i] != '=' {
 			continue
 		}
-		end := bytes.IndexByte(a[i+1:], a[i])
-		if end < 0 {
-			return ""
+		name = bytes.TrimSpace(attrs[:i])
+		for i++; i < len(attrs); i++ {
+			if q := attrs[i]; q == '"' || q == '\'' {
+				value = attrs[i+1:]
+				if end := bytes.IndexByte(value, q); end >= 0 {
+					return name, value[:end], value[end+1:]
+				}
+				break
+			}
 		}
-		// The name stands before the equals sign before the quote.
-		k := i - 1
-		for k > 0 && (a[k] == '=' || a[k] <= ' ') {
-			k--
-		}
-		if k > 0 && a[k] == 't' && a[k-1] <= ' ' {
-			return string(bytes.TrimSpace(a[i+1 : i+1+end]))
-		}
-		i += end + 1
+		break
 	}
-	return ""
+	return nil, nil, nil
 }
 
-// countStrings tells of each shared string whether it has text.
-func countStrings(ctx context.Context, f *zip.File) ([]bool, error) {
-	var out []bool
-	phonetic, inText := 0, false
-	err := eachPiece(ctx, f, func(p *piece) {
-		switch string(p.name) {
-		case "si":
-			out = append(out, false)
-		case "rPh":
-			if !p.empty {
-				phonetic++
-			}
-		case "/rPh":
-			phonetic--
-		case "t":
-			inText = !p.empty && phonetic == 0
-		case "/t":
-			inText = false
-		}
-		if inText && len(p.text) > 0 && len(out) > 0 {
-			out[len(out)-1] = true
-		}
-	})
-	return out, err
+// headBytes is what the encoding of a part is told from.
+const headBytes = 100
+
+// decoder gives what turns a part that begins with head into UTF-8, or nil where it is that.
+func decoder(head []byte) transform.Transformer {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte("<\x00")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}), bytes.HasPrefix(head, []byte("\x00<")):
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder()
+	case !bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\ufeff")), []byte("<?xml")):
+		return nil
+	}
+	_, after, ok := bytes.Cut(head, []byte("encoding="))
+	if !ok || len(after) == 0 {
+		return nil
+	}
+	name, _, _ := bytes.Cut(after[1:], after[:1])
+	enc, err := htmlindex.Get(string(name))
+	if err != nil || bytes.HasPrefix(bytes.ToLower(name), []byte("utf")) {
+		return nil
+	}
+	return enc.NewDecoder()
 }
 
-// countSheet counts the rows and cells of a sheet.
-func countSheet(ctx context.Context, f *zip.File, strings []bool, s *Sheet) error {
-	var (
-		inData, inRow, inCell    bool
-		inValue, inline, inText  bool
-		formula, hasValue, holds bool
-		phonetic                 int
-		kind                     string
-		value                    []byte
-	)
-	endCell := func() {
-		inCell = false
-		full := inline
-		if hasValue {
-			switch kind {
-			case "s":
-				i, err := strconv.Atoi(string(bytes.TrimSpace(value)))
-				full = err == nil && i >= 0 && i < len(strings) && strings[i]
-			case "inlineStr":
-				full = full || len(value) > 0
-			case "str", "d":
-				full = len(value) > 0
-			default:
-				full = len(bytes.TrimSpace(value)) > 0
-			}
-		}
-		if full {
-			s.Cells++
-			holds = true
-		} else if formula && !(kind == "str" && hasValue) {
-			holds = true
+// decoded passes the text of a part on as UTF-8.
+type decoded struct {
+	to   *cutter
+	head []byte
+	out  interface { // nil until the encoding is known
+		Write([]byte) (int, error)
+		Close() error
+	}
+}
+
+// Write takes the next bytes of the part.
+func (d *decoded) Write(b []byte) (int, error) {
+	if d.out != nil {
+		return d.out.Write(b)
+	}
+	if d.head = append(d.head, b...); len(d.head) < headBytes {
+		return len(b), nil
+	}
+	return len(b), d.start()
+}
+
+func (d *decoded) start() error {
+	d.out = d.to
+	if t := decoder(d.head); t != nil {
+		d.out = transform.NewWriter(d.to, t)
+	}
+	_, err := d.out.Write(d.head)
+	d.head = nil
+	return err
+}
+
+// Close ends the part.
+func (d *decoded) Close() error {
+	if d.out == nil {
+		if err := d.start(); err != nil {
+			return err
 		}
 	}
-	return eachPiece(ctx, f, func(p *piece) {
-		switch string(p.name) {
-		case "sheetData":
-			inData = !p.empty
-		case "/sheetData":
-			inData = false
-		case "row":
-			inRow, holds = inData && !p.empty, false
-		case "/row":
-			if inRow && holds {
-				s.Rows++
-			}
-			inRow = false
-		case "c":
-			if inRow && !inCell {
-				inCell, kind, value = !p.empty, p.attrT(), value[:0]
-				formula, hasValue, inline = false, false, false
-			}
-		case "/c":
-			if inCell {
-				endCell()
-			}
-		case "f":
-			formula = true
-		case "v":
-			hasValue, inValue = true, !p.empty
-		case "/v":
-			inValue = false
-		case "rPh":
-			if !p.empty {
-				phonetic++
-			}
-		case "/rPh":
-			phonetic--
-		case "t":
-			inText = inCell && !p.empty && phonetic == 0
-		case "/t":
-			inText = false
-		}
-		if inCell && inValue && len(p.text) > 0 {
-			value = append(value, p.text...)
-		}
-		if inText && len(p.text) > 0 {
-			inline = true
-		}
-	})
+	if err := d.out.Close(); err != nil || d.out == d.to {
+		return err
+	}
+	return d.to.Close()
 }

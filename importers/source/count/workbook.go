@@ -3,7 +3,6 @@ package count
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -15,8 +14,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/flate"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
 
@@ -90,20 +87,10 @@ func openPart(f *zip.File) (io.ReadCloser, error) {
 		return nil, err
 	}
 	b := bufio.NewReader(r)
-	head, _ := b.Peek(100)
+	head, _ := b.Peek(headBytes)
 	var in io.Reader = b
-	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte("<\x00")):
-		in = transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
-	case bytes.HasPrefix(head, []byte{0xfe, 0xff}), bytes.HasPrefix(head, []byte("\x00<")):
-		in = transform.NewReader(b, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder())
-	default:
-		if _, after, ok := bytes.Cut(head, []byte("encoding=")); ok && len(after) > 0 && bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\ufeff")), []byte("<?xml")) {
-			name, _, _ := strings.Cut(string(after[1:]), string(after[:1]))
-			if enc, err := htmlindex.Get(name); err == nil && !strings.HasPrefix(strings.ToLower(name), "utf") {
-				in = transform.NewReader(b, enc.NewDecoder())
-			}
-		}
+	if t := decoder(head); t != nil {
+		in = transform.NewReader(b, t)
 	}
 	return struct {
 		io.Reader
@@ -111,8 +98,24 @@ func openPart(f *zip.File) (io.ReadCloser, error) {
 	}{in, r}, nil
 }
 
-// workbook counts every sheet of a package.
-func workbook(ctx context.Context, r io.ReaderAt, size int64) ([]Sheet, error) {
+// workbook is a package whose sheets are to be counted.
+type workbook struct {
+	sheets  []*part // in workbook order
+	strings *part   // nil if there are none
+	byName  map[string]*part
+	filled  []bool // of the shared strings, once they are counted
+}
+
+// part is a sheet, or the shared strings.
+type part struct {
+	file  *zip.File // nil for sheets without cells
+	shown bool      // somebody shows it, or has shown it
+	done  bool      // it was counted to its end
+	Sheet
+}
+
+// openWorkbook finds the sheets of a package.
+func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, err
@@ -151,16 +154,14 @@ func workbook(ctx context.Context, r io.ReaderAt, size int64) ([]Sheet, error) {
 	if err := p.decode(book, &doc); err != nil {
 		return nil, err
 	}
-	var strings []bool
+	w := &workbook{byName: map[string]*part{}}
 	if words != nil {
-		if strings, err = countStrings(ctx, words); err != nil {
-			return nil, err
-		}
+		w.strings = &part{file: words}
+		w.byName[words.Name] = w.strings
 	}
-	var out []Sheet
 	for _, s := range doc.Sheets {
 		var id string
-		var c Sheet
+		c := &part{}
 		for _, a := range s.Attrs {
 			switch a.Name.Local {
 			case "id":
@@ -170,14 +171,84 @@ func workbook(ctx context.Context, r io.ReaderAt, size int64) ([]Sheet, error) {
 			}
 		}
 		if kind := kinds[id]; kind != "chartsheet" && kind != "dialogsheet" {
-			if parts[id] == nil {
+			if c.file = parts[id]; c.file == nil {
 				return nil, fmt.Errorf("sheet %q: %w", c.Name, errNotFound)
 			}
-			if err := countSheet(ctx, parts[id], strings, &c); err != nil {
-				return nil, fmt.Errorf("count sheet %q: %w", c.Name, err)
-			}
+			w.byName[c.file.Name] = c
 		}
-		out = append(out, c)
+		w.sheets = append(w.sheets, c)
+	}
+	return w, nil
+}
+
+// counting is a part that is being counted.
+type counting struct {
+	decoded
+	done func()
+}
+
+// Close ends the part: only now does what was counted of it hold.
+func (c *counting) Close() error {
+	if err := c.decoded.Close(); err != nil {
+		return err
+	}
+	c.done()
+	return nil
+}
+
+// begin counts a part that is to be written to what it returns.
+func (w *workbook) begin(p *part) *counting {
+	p.shown = true
+	if p == w.strings {
+		s := &stringCounter{}
+		return &counting{decoded{to: &cutter{take: s.take}}, func() { w.filled, p.done = s.filled, true }}
+	}
+	s := &sheetCounter{filled: w.filled}
+	return &counting{decoded{to: &cutter{take: s.take}}, func() { p.Rows, p.Cells, p.done = s.rows, s.cells, true }}
+}
+
+// finish counts a part from the file, unless it was shown to its end.
+func (w *workbook) finish(ctx context.Context, p *part) error {
+	if p.done || p.file == nil {
+		return nil
+	}
+	r, err := p.file.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	c := w.begin(p)
+	buf := make([]byte, 128<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := r.Read(buf)
+		if _, failed := c.Write(buf[:n]); failed != nil {
+			return failed
+		}
+		if errors.Is(err, io.EOF) {
+			return c.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// count counts what was not shown.
+func (w *workbook) count(ctx context.Context) ([]Sheet, error) {
+	if w.strings != nil {
+		if err := w.finish(ctx, w.strings); err != nil {
+			return nil, fmt.Errorf("count shared strings: %w", err)
+		}
+	}
+	var out []Sheet
+	for _, s := range w.sheets {
+		if err := w.finish(ctx, s); err != nil {
+			return nil, fmt.Errorf("count sheet %q: %w", s.Name, err)
+		}
+		out = append(out, s.Sheet)
 	}
 	return out, nil
 }

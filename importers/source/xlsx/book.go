@@ -33,6 +33,7 @@ func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt sourc
 	if err != nil {
 		return nil, err
 	}
+	a.parts = opt.Parts
 	types, err := a.contentTypes(ctx)
 	if err != nil {
 		return nil, err

@@ -33,9 +33,32 @@ type checked struct {
 	e    *entry
 	n    int64
 	hash uint32
+	also io.WriteCloser // source.Options.Parts; nil if nobody else wants the bytes
 }
 
 func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.read(p)
+	if c.also == nil {
+		return n, err
+	}
+	if n > 0 {
+		if _, failed := c.also.Write(p[:n]); failed != nil {
+			return 0, failed
+		}
+	}
+	if err != nil {
+		also := c.also
+		c.also = nil
+		if errors.Is(err, io.EOF) {
+			if failed := also.Close(); failed != nil {
+				return n, failed
+			}
+		}
+	}
+	return n, err
+}
+
+func (c *checked) read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.hash = crc32.Update(c.hash, crc32.IEEETable, p[:n])
 	if c.n += int64(n); c.n > c.e.size {
@@ -69,7 +92,11 @@ func (a *archive) open(i int) (io.Reader, error) {
 	if e.method == methodFlate {
 		r = flate.NewReader(r)
 	}
-	return a.decodeXML(e.name, &checked{r: r, a: a, e: e})
+	c := &checked{r: r, a: a, e: e}
+	if a.parts != nil {
+		c.also = a.parts(e.name)
+	}
+	return a.decodeXML(e.name, c)
 }
 
 // decodeXML turns a part into UTF-8 (XML 1.0 appendix F): a byte order mark, the NULs of UTF-16, or the declaration decide.

@@ -55,6 +55,7 @@ type archive struct {
 	entries []entry
 	byName  map[string]int // folded name → entry
 	total   int64          // declared bytes of the entries claimed so far
+	parts   func(part string) io.WriteCloser
 }
 
 const (
