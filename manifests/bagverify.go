@@ -53,7 +53,7 @@ func (e *BagError) Error() string {
 		}
 		fmt.Fprintf(&b, "%s %q (%s)", f.Kind, f.Path, f.Message)
 	}
-	b.WriteString("; restore the bag from a copy, or freeze again")
+	b.WriteString("; restore the bag from a copy; without one, start a new batch under another name")
 	return b.String()
 }
 

@@ -32,7 +32,7 @@ func VerifySignature(allowed []ssh.PublicKey, namespace string, message, armored
 	refuse := func(what, remedy string) error {
 		return &Error{Kind: ErrSignature, Message: what, Remedy: remedy}
 	}
-	restore := "restore the signature from a copy, or freeze again"
+	restore := "restore the signature from a copy; without one, start a new batch under another name"
 	if namespace == "" {
 		return refuse("a signature is checked for one namespace, and none was given", "")
 	}

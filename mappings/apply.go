@@ -31,6 +31,7 @@ type Row struct {
 	Rule    string      // why it was skipped, or the first rule that rejected it
 	Reason  string      // of a declared skip
 	Records []RecordOut // of an accepted row, in the order of the mapping
+	Partial []RecordOut // of a rejected row: what could be read of its records. Never to be imported: it may speak against others
 }
 
 // RecordOut is one record of an accepted row. Its strings may be kept, its slices not.
@@ -66,7 +67,7 @@ func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error)
 // judge fills pl.row and pl.findings for row i.
 func (pl *Plan) judge(b *source.Block, i int) {
 	pl.findings = pl.findings[:0]
-	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0]}
+	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0], Partial: pl.row.Partial[:0]}
 	if b.Line != nil {
 		pl.row.Line = b.Line[i]
 	}
@@ -85,12 +86,14 @@ func (pl *Plan) judge(b *source.Block, i int) {
 		case why != "":
 		case !ok:
 			rejected = true
+			pl.row.Partial = append(pl.row.Partial, *rec)
 		default:
 			pl.row.Records = append(pl.row.Records, *rec)
 		}
 	}
 	switch {
 	case rejected:
+		pl.row.Partial = append(pl.row.Partial, pl.row.Records...)
 		pl.row.Records = pl.row.Records[:0]
 		pl.row.Verdict = Rejected
 	case len(pl.row.Records) > 0:

@@ -153,6 +153,9 @@ func (b *Batch) check(doc *strictyaml.Document) {
 			if err != nil {
 				fault(at+"obtained_at", "write it like 2026-10-01T09:00:00+02:00", "obtained_at %q is not a time with a zone", s.ObtainedAt)
 			}
+			if t.After(time.Now().Add(24 * time.Hour)) {
+				fault(at+"obtained_at", "write when the export was made, not when it will be used", "obtained_at %s lies in the future", s.ObtainedAt)
+			}
 			s.obtained = t.UnixMicro()
 		}
 		if s.Zone != "" && importers.Location(s.Zone) == nil {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +17,6 @@ import (
 	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/importers/source"
-	"sheetlift/importers/staged"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
@@ -184,17 +182,17 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		plans = append(plans, plan)
 	}
 	d.facts.shared = sharedEntities(p.batch, in.maps)
-	for i, sh := range sheets {
-		if err := d.survey(ctx, sh, plans[i]); err != nil {
-			return err
-		}
-	}
 	// Configs first: what points to them must know which rows of theirs were accepted.
 	order := make([]int, len(sheets))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rank(in.maps[a]) - rank(in.maps[b]) })
+	for _, i := range order {
+		if err := d.survey(ctx, sheets[i], plans[i]); err != nil {
+			return err
+		}
+	}
 	left := map[string]int{} // record rules by entity that are not decided yet
 	for _, m := range in.maps {
 		for _, rec := range m.Records {
@@ -281,20 +279,46 @@ func token(key []byte) func(kind, value string) string {
 }
 
 // survey reads a source once to learn what its own and other sources' rows are judged by: configs, suppressions, erasures,
-// decisions against, and the contents of keys that occur more than once.
+// decisions against, and the contents of keys that occur more than once. Of a rejected row it learns what speaks against others.
 func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
 	return sh.each(ctx, func(b *source.Block) error {
 		return plan.Apply(b, finding.SinkFunc(func(finding.Finding) error { return nil }), func(row *mappings.Row) error {
+			for i := range row.Partial {
+				rec := &row.Partial[i].Record
+				if opposes(rec) {
+					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, row.Num, i), sh.src.System, sh.src.obtained, standing{rejected: true})
+				}
+			}
 			if row.Verdict != mappings.Accepted {
 				return nil
 			}
+			st := d.standing(sh, row)
 			for i := range row.Records {
-				rec := &row.Records[i]
-				d.facts.learn(d.identify(sh, rec), sh.src.obtained)
+				d.facts.learn(d.identify(sh, &row.Records[i]), sh.src.obtained, st)
 			}
 			return nil
 		})
 	})
+}
+
+// standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
+// Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
+func (d *dryRunner) standing(sh *sheet, row *mappings.Row) (st standing) {
+	if !slices.ContainsFunc(row.Records, func(r mappings.RecordOut) bool { return opposes(&r.Record) }) {
+		return st
+	}
+	for i := range row.Records {
+		x := d.identify(sh, &row.Records[i])
+		if x.KeyDup {
+			st.records = append(st.records, x.recordID)
+		}
+		switch rule := d.decide(sh.src, sh.statements[x.Spec], &x).rule; rule {
+		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
+		default:
+			st.rejected = true
+		}
+	}
+	return st
 }
 
 // identified is a record with its ids.
@@ -320,328 +344,6 @@ func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut) identified {
 		rec.KeyDup = true // another source may bring the same key
 	}
 	return x
-}
-
-// settle decides every row of a source and stages the records of the accepted ones.
-func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
-	s := &settler{
-		dryRunner: d, sh: sh, writers: map[string]*staged.Writer{},
-		out: DryRunSource{Source: sh.src.Name, File: sh.src.File, Sheet: sh.env.Sheet, Rejected: map[string]int{}, Skipped: map[string]int{},
-			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
-	}
-	defer s.abort()
-	sink := finding.SinkFunc(func(f finding.Finding) error { return d.rec.Add(f) })
-	err := sh.each(ctx, func(b *source.Block) error {
-		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
-		return plan.Apply(b, sink, s.row)
-	})
-	if err != nil {
-		return s.out, nil, err
-	}
-	if s.out.Rows.Rejected > s.out.Tolerance {
-		err := add(d.rec, "source.over_tolerance", sh.src, sh.src.File, sh.env.Sheet, func(f *finding.Finding) {
-			f.Rows = s.out.Rows.Rejected
-			f.Message = fmt.Sprintf("%d rows are rejected, the tolerance is %d", s.out.Rows.Rejected, s.out.Tolerance)
-		})
-		if err != nil {
-			return s.out, nil, err
-		}
-	}
-	files, err := s.close()
-	return s.out, files, err
-}
-
-// settler decides the rows of one source.
-type settler struct {
-	*dryRunner
-	sh      *sheet
-	out     DryRunSource
-	writers map[string]*staged.Writer
-}
-
-func (s *settler) abort() {
-	for _, w := range s.writers {
-		w.Abort()
-	}
-}
-
-// close finishes the staged files, in the order of entities.
-func (s *settler) close() ([]StagedFile, error) {
-	var files []StagedFile
-	for i := range importers.Entities {
-		name := importers.Entities[i].Name
-		w := s.writers[name]
-		if w == nil {
-			continue
-		}
-		delete(s.writers, name)
-		rows, digest, err := w.Close()
-		if err != nil {
-			return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
-		}
-		files = append(files, StagedFile{Entity: name, Source: s.sh.src.Name, Rows: rows, SHA256: digest})
-	}
-	return files, nil
-}
-
-func (s *settler) reject(rule string) {
-	s.out.Rows.Rejected++
-	s.out.Rejected[rule]++
-}
-
-func (s *settler) skip(rule string) {
-	s.out.Rows.Skipped++
-	s.out.Skipped[rule]++
-}
-
-// row decides one row: rejected if any of its records is, skipped if none brings anything new, accepted otherwise.
-func (s *settler) row(row *mappings.Row) error {
-	s.out.Rows.Read++
-	switch row.Verdict {
-	case mappings.Rejected:
-		s.reject(row.Rule)
-		return nil
-	case mappings.Skipped:
-		s.skip(row.Rule)
-		return nil
-	}
-	var keep []judged
-	known, repeats := 0, 0
-	first := ""
-	for i := range row.Records {
-		x := s.identify(s.sh, &row.Records[i])
-		j, rule, err := s.judge(row, x)
-		if err != nil {
-			return err
-		}
-		switch rule {
-		case "":
-			if !slices.ContainsFunc(keep, func(k judged) bool { return k.id == j.id }) { // one row may say a thing twice
-				keep = append(keep, j)
-			}
-		case "row.repeat":
-			repeats++
-		case "row.known":
-			known++
-		default:
-			if first == "" {
-				first = rule
-			}
-		}
-	}
-	switch {
-	case first != "":
-		s.reject(first)
-		return nil
-	case len(keep) == 0 && known > 0:
-		s.skip("row.known")
-		return s.report(row, "row.known", "", nil, nil)
-	case len(keep) == 0 && repeats > 0:
-		s.skip("row.repeat")
-		return s.report(row, "row.repeat", "", nil, nil)
-	case len(keep) == 0:
-		s.skip("row.no_record")
-		return nil
-	}
-	s.out.Rows.Accepted++
-	rowDigest := row.Block.RowDigest(row.Index)
-	hexDigest := hex.EncodeToString(rowDigest[:])
-	for i := range keep {
-		if err := s.stage(row, &keep[i], hexDigest); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// judged is a record that may be staged.
-type judged struct {
-	identified
-	verdict importers.Verdict // consent only
-}
-
-// report adds a finding about a row, or about one field of one of its records.
-func (s *settler) report(row *mappings.Row, rule, field string, x *identified, edit func(*finding.Finding)) error {
-	f := finding.New(rule)
-	f.Source, f.File, f.Sheet = s.sh.src.Name, s.sh.src.File, s.sh.env.Sheet
-	f.Row, f.Line = row.Num, row.Line
-	if x != nil {
-		f.SubjectToken = s.subjectToken(x)
-		if field != "" {
-			f.Field = x.Entity.Name + "." + field
-			if i := x.Entity.Field(field); i >= 0 && i < len(x.Columns) && len(x.Columns[i]) > 0 {
-				f.Column = source.Letters(x.Columns[i][0])
-				f.Cell = source.Ref(x.Columns[i][0], row.Num)
-			}
-		}
-	}
-	if edit != nil {
-		edit(&f)
-	}
-	return s.rec.Add(f)
-}
-
-func (s *settler) subjectToken(x *identified) string {
-	if keys := importers.SubjectKeys(&x.Record, x.system); len(keys) > 0 && s.sh.env.Token != nil {
-		return s.sh.env.Token(keys[0].Kind, keys[0].Value)
-	}
-	return ""
-}
-
-// judge applies the rules that look beyond the row. It returns the rule that rejects or skips the record, or "".
-func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error) {
-	j := judged{identified: x}
-	refuse := func(rule, field string, edit func(*finding.Finding)) (judged, string, error) {
-		return j, rule, s.report(row, rule, field, &x, edit)
-	}
-	if x.KeyDup {
-		switch s.facts.keyState(&x) {
-		case keyConflict:
-			return refuse("key.multiple_match", "", nil)
-		case keyRepeat:
-			return j, "row.repeat", nil
-		}
-	}
-	switch s.facts.heldState(&x) {
-	case heldSame:
-		return j, "row.known", nil
-	case heldOther:
-		return refuse("register.conflict", "", nil)
-	}
-	for i := range x.Entity.Fields {
-		f := &x.Entity.Fields[i]
-		if f.Ref == "" || !x.Values[i].Set || s.facts.config(f.Ref, x.Values[i].Text) {
-			continue
-		}
-		return refuse("ref.not_found", f.Name, func(fd *finding.Finding) {
-			fd.Message = fmt.Sprintf("the %s that %s.%s points to is neither in this batch nor in the register", f.Ref, x.Entity.Name, f.Name)
-		})
-	}
-	if s.sh.src.RetentionApproved == nil {
-		if at, _, ok := importers.RetentionExpiry(&x.Record, s.facts.retention, s.sh.src.obtained); ok && at <= s.sh.src.obtained {
-			return refuse("retention.expired", "", nil)
-		}
-	}
-	if !x.Entity.Event {
-		return j, "", nil
-	}
-	return s.judgeConsent(row, j)
-}
-
-// judgeConsent applies the consent rule and the precedence of what speaks against it.
-func (s *settler) judgeConsent(row *mappings.Row, j judged) (judged, string, error) {
-	x := &j.identified
-	facts := importers.Facts{PurposeKnown: x.Get("purpose").Set, ObtainedAt: s.sh.src.obtained, Statements: s.sh.statements[x.Spec]}
-	id, ver, wording := x.Get("notice_id"), x.Get("notice_version"), x.Get("notice_digest")
-	switch {
-	case id.Set && ver.Set || wording.Set:
-		n := s.facts.notice(id.Text, ver.Text, wording.Text)
-		if n == nil {
-			field := "notice_id"
-			if !id.Set || !ver.Set {
-				field = "notice_digest"
-			}
-			return j, "ref.not_found", s.report(row, "ref.not_found", field, x, func(f *finding.Finding) {
-				f.Message = "the notice version that the row names is neither in this batch nor in the register"
-			})
-		}
-		facts.NoticeFound = true
-		if at := x.Get("occurred_at"); at.Set {
-			facts.NoticeInForce = importers.InForce(n.from, n.to, *at)
-			if !facts.NoticeInForce && id.Origin == importers.FromRow {
-				if err := s.report(row, "notice.not_in_force", "notice_version", x, nil); err != nil {
-					return j, "", err
-				}
-			}
-		}
-	}
-	j.verdict = importers.Evaluate(importers.EvidenceOf(&x.Record, x.Columns, facts))
-	ev := importers.EventOf(&x.Record, x.id, j.verdict.Class, s.sh.src.obtained)
-	keys := importers.SubjectKeys(&x.Record, x.system)
-	if erased, _ := importers.Erased(ev, s.facts.erasuresOf(keys)); erased {
-		return j, "subject.erased", s.report(row, "subject.erased", "", x, nil)
-	}
-	if ev.Status != importers.StatusGiven {
-		return j, "", nil
-	}
-	against, suppressions := s.facts.against(ev.Scope, keys)
-	if over, why := importers.Overruled(ev, against, suppressions); over {
-		rule := "consent.overruled"
-		if strings.HasPrefix(why, "suppressed_") {
-			rule = "suppression.overrules"
-		}
-		return j, "", s.report(row, rule, "status", x, func(f *finding.Finding) {
-			f.Message = strings.TrimSuffix(f.Message, ".") + " (" + why + ")."
-		})
-	}
-	return j, "", nil
-}
-
-// stage appends one record to its staged file and counts it.
-func (s *settler) stage(row *mappings.Row, j *judged, rowDigest string) error {
-	e := j.Entity
-	w := s.writers[e.Name]
-	if w == nil {
-		var err error
-		if w, err = staged.Create(filepath.Join(s.dir, stagedName(s.sh.src.Name, e.Name)), e); err != nil {
-			return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
-		}
-		s.writers[e.Name] = w
-	}
-	derived, err := derive(j)
-	if err != nil {
-		return err
-	}
-	o := staged.Origin{
-		ID: j.id, RecordID: j.recordID, System: j.system, Key: j.Key, ContentDigest: j.content,
-		FileDigest: s.sh.env.FileDigest, Sheet: s.sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: rowDigest,
-	}
-	if err := w.Append(&o, &j.Record, derived); err != nil {
-		return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
-	}
-	s.facts.taken(&j.identified)
-	if e.Config {
-		s.facts.accept(&j.Record)
-	}
-	n := s.res.Entities[e.Name]
-	n.Records++
-	if e.Event {
-		n.ByConfidence[string(j.verdict.Confidence)]++
-		if j.verdict.Class == importers.Receipt {
-			n.Receipts++
-		} else {
-			n.LegacyAssertions++
-		}
-		for _, m := range j.verdict.Missing {
-			n.Missing[m]++
-		}
-	}
-	if e.Name == "case" {
-		s.countCase(&j.Record)
-	}
-	return nil
-}
-
-// countCase counts an open case by how it stands on the day of the newest export.
-func (d *dryRunner) countCase(rec *importers.Record) {
-	if rec.Get("status").Text != "open" {
-		return
-	}
-	d.res.Cases.Open++
-	switch caseDue(rec, d.today) {
-	case importers.Overdue:
-		d.res.Cases.Overdue++
-	case importers.DueSoon:
-		d.res.Cases.DueSoon++
-	}
-}
-
-// dueSoonDays is how many days ahead an open case is called due soon.
-const dueSoonDays = 7
-
-func caseDue(rec *importers.Record, today string) importers.DueState {
-	_, state := importers.Due(importers.Day(*rec.Get("received_at")), rec.Get("due_at").Text, rec.Get("extended_to").Text, today, dueSoonDays)
-	return state
 }
 
 // syncRename gives a finished folder its name and makes both durable.

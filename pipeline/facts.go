@@ -21,7 +21,7 @@ type facts struct {
 	notices      map[string]*notice         // by id and version, and by wording digest
 	retention    []importers.RetentionRule
 	suppressions map[importers.Key][]*suppression
-	opposing     map[importers.Key][]*importers.Event
+	opposing     map[importers.Key][]*opposition
 	erasures     map[importers.Key][]importers.Erasure
 	keys         map[string]*keyGroup // by record id: keys that occur more than once
 	shared       map[[2]string]bool   // (system, entity) that several sources bring
@@ -33,7 +33,28 @@ type notice struct{ key, from, to string }
 
 type suppression struct {
 	importers.Suppression
+	standing
 	keys []importers.Key
+}
+
+// opposition is an event that speaks against consents.
+type opposition struct {
+	importers.Event
+	standing
+}
+
+// standing says whether something of this batch comes into the register.
+type standing struct {
+	rejected bool     // its row is rejected
+	records  []string // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
+}
+
+// rejects reports whether the row is rejected; only right once the survey is complete.
+func (f *facts) rejects(s *standing) bool {
+	return s.rejected || slices.ContainsFunc(s.records, func(id string) bool {
+		g := f.keys[id]
+		return g != nil && g.conflicts()
+	})
 }
 
 // keyGroup is the contents that one key has in the batch.
@@ -45,7 +66,7 @@ type keyGroup struct {
 func newFacts() *facts {
 	return &facts{
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
-		suppressions: map[importers.Key][]*suppression{}, opposing: map[importers.Key][]*importers.Event{},
+		suppressions: map[importers.Key][]*suppression{}, opposing: map[importers.Key][]*opposition{},
 		erasures: map[importers.Key][]importers.Erasure{}, keys: map[string]*keyGroup{},
 		held: map[uuid.UUID]string{}, heldRecords: map[uuid.UUID]bool{},
 	}
@@ -68,8 +89,24 @@ func configKey(rec *importers.Record) string {
 
 func noticeKey(id, version string) string { return id + "\x00" + version }
 
-// learn takes in a record of the survey.
-func (f *facts) learn(x identified, obtained int64) {
+func (g *keyGroup) conflicts() bool { return len(g.contents) > 1 && !g.history }
+
+// opposes reports whether a record can speak against a consent.
+func opposes(rec *importers.Record) bool {
+	switch rec.Entity.Name {
+	case "suppression":
+		return true
+	case "case":
+		return importers.CaseOpposes(rec.Get("request_type").Text, rec.Get("status").Text)
+	case "consent":
+		s := rec.Get("status")
+		return s.Set && s.Text != importers.StatusGiven
+	}
+	return false
+}
+
+// learn takes in a record of an accepted row of the survey.
+func (f *facts) learn(x identified, obtained int64, s standing) {
 	if x.KeyDup {
 		g := f.keys[x.recordID]
 		if g == nil {
@@ -82,15 +119,16 @@ func (f *facts) learn(x identified, obtained int64) {
 	if x.Entity.Config {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
 	}
-	f.know(&x.Record, x.id, x.system, obtained)
+	f.know(&x.Record, x.id, x.system, obtained, s)
 }
 
 // know takes in a record of the survey or of the register.
-func (f *facts) know(rec *importers.Record, id, system string, obtained int64) {
+func (f *facts) know(rec *importers.Record, id, system string, obtained int64, st standing) {
 	keys := func() []importers.Key { return importers.SubjectKeys(rec, system) }
 	oppose := func(ev importers.Event) {
+		o := &opposition{ev, st}
 		for _, k := range keys() {
-			f.opposing[k] = append(f.opposing[k], &ev)
+			f.opposing[k] = append(f.opposing[k], o)
 		}
 	}
 	switch rec.Entity.Name {
@@ -103,7 +141,7 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64) {
 	case "retention_rule":
 		f.retention = append(f.retention, importers.RetentionRuleOf(rec))
 	case "suppression":
-		s := &suppression{importers.SuppressionOf(rec, id, obtained), keys()}
+		s := &suppression{importers.SuppressionOf(rec, id, obtained), st, keys()}
 		for _, k := range s.keys {
 			f.suppressions[k] = append(f.suppressions[k], s)
 		}
@@ -159,7 +197,7 @@ func (f *facts) keyState(x *identified) keyVerdict {
 	switch {
 	case g == nil:
 		return keyAlone
-	case len(g.contents) > 1 && !g.history:
+	case g.conflicts():
 		return keyConflict
 	case g.contents[x.content]:
 		return keyRepeat
@@ -193,8 +231,8 @@ func (f *facts) heldState(x *identified) heldVerdict {
 		return heldSame
 	case ok:
 		return heldOther
-	case x.Entity.Event && !x.History && f.heldRecords[x.recordUID]:
-		return heldOther
+	case x.Entity.Event && !x.History && f.heldRecords[x.recordUID] && !opposes(&x.Record):
+		return heldOther // but a withdrawal is never lost to a key: it is a further event of the record
 	}
 	return heldNot
 }
@@ -207,26 +245,44 @@ func (f *facts) erasuresOf(keys []importers.Key) []importers.Erasure {
 	return list
 }
 
-// against lists what speaks against a consent of that scope by a subject with these keys.
-func (f *facts) against(scope importers.Scope, keys []importers.Key) ([]importers.Event, []importers.Suppression) {
-	var events []importers.Event
-	var supps []importers.Suppression
+// opponents are what speaks against a consent.
+type opponents struct {
+	events       []importers.Event
+	suppressions []importers.Suppression
+}
+
+// overrule reports whether a given consent falls to them, and the rule word.
+func (o *opponents) overrule(given importers.Event) (bool, string) {
+	return importers.Overruled(given, o.events, o.suppressions)
+}
+
+// against lists what speaks against a consent of that scope by a subject with these keys: what stands, and what stands or lies
+// in rejected rows of this batch.
+func (f *facts) against(scope importers.Scope, keys []importers.Key) (stands, all opponents) {
 	seen := map[string]bool{}
 	for _, k := range keys {
 		for _, e := range f.opposing[k] {
-			if e.Scope.Opposes(scope) && !seen[e.ID] {
-				seen[e.ID] = true
-				events = append(events, *e)
+			if !e.Scope.Opposes(scope) || seen[e.ID] {
+				continue
+			}
+			seen[e.ID] = true
+			all.events = append(all.events, e.Event)
+			if !f.rejects(&e.standing) {
+				stands.events = append(stands.events, e.Event)
 			}
 		}
 		for _, s := range f.suppressions[k] {
-			if s.Scope.Opposes(scope) && !seen[s.ID] && importers.Reaches(s.Reason, s.keys, keys) {
-				seen[s.ID] = true
-				supps = append(supps, s.Suppression)
+			if !s.Scope.Opposes(scope) || seen[s.ID] || !importers.Reaches(s.Reason, s.keys, keys) {
+				continue
+			}
+			seen[s.ID] = true
+			all.suppressions = append(all.suppressions, s.Suppression)
+			if !f.rejects(&s.standing) {
+				stands.suppressions = append(stands.suppressions, s.Suppression)
 			}
 		}
 	}
-	return events, supps
+	return stands, all
 }
 
 // opposingFilter selects what of an entity can speak against a consent.
@@ -251,7 +307,7 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					if e.Config {
 						f.accept(&st.Record)
 					}
-					f.know(&st.Record, st.ID, st.System, obtained[st.ID])
+					f.know(&st.Record, st.ID, st.System, obtained[st.ID], standing{})
 					return nil
 				})
 				if err != nil {

@@ -188,7 +188,7 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 			filter.Cond = ""
 		}
 		err = register.Each(ctx, tx, e, p.id.Tenant, filter, func(o *register.Stored) error {
-			f.know(&o.Record, o.ID, o.System, obtained[o.ID])
+			f.know(&o.Record, o.ID, o.System, obtained[o.ID], standing{})
 			if name == "consent" && o.Get("status").Text == importers.StatusGiven &&
 				slices.ContainsFunc(importers.SubjectKeys(&o.Record, o.System), func(k importers.Key) bool { return slices.Contains(keys, k) }) {
 				events = append(events, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained[o.ID]))
@@ -200,12 +200,12 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 		}
 	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
-	against, supps := f.against(scope, keys)
+	_, against := f.against(scope, keys)
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return importers.Effective{}, err
 	}
-	return importers.StateFor(scope, append(events, against...), supps, now), nil
+	return importers.StateFor(scope, append(events, against.events...), against.suppressions, now), nil
 }
 
 // fieldColumns gives, by source and entity, the columns behind each field, from the frozen sheets' headers. What can't be read

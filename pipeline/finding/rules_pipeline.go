@@ -83,7 +83,20 @@ var pipelineRules = []Rule{
 		"two rows with one Entry ID",
 		"Check the key, or declare history: true if the rows are events."},
 
+	{"consent.opposed_by_rejected", PolicyBlock, Error, Row,
+		"A withdrawal, refusal or suppression of the same subject stands in a row that is itself rejected, so this consent can't be taken.",
+		"an old Y whose later withdrawal has a broken date",
+		"Mend the rejected row first; then both come in together."},
+	{"row.rekeyed", VersionConflict, Error, Row,
+		"The row was imported before under another key; taking it again would double it.",
+		"a mapping whose key was changed after the import",
+		"Restore the key in the mapping, or retract what was imported first."},
+
 	// The batch.
+	{"reconcile.differs", VersionConflict, Error, Batch,
+		"What was frozen, what was staged and what the register holds do not agree.",
+		"a record deleted by hand after the import",
+		"Find out who changed the register since the import; restore it from a backup."},
 	{"source.over_tolerance", Validation, Error, Batch,
 		"More rows of the source are rejected than its tolerance allows.",
 		"12 rejected rows and tolerance 0",
