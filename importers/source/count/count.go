@@ -27,17 +27,21 @@ type Sheet struct {
 
 // Counter counts the sheets of one file.
 type Counter struct {
-	text func(ctx context.Context) (Sheet, error)
-	book *workbook // nil for text
+	whole func(ctx context.Context) ([]Sheet, error) // formats that are counted from one end to the other
+	book  *workbook                                  // nil for them
 }
 
 // Open begins to count size bytes of r, of which a reader has said what they are. It finds the sheets of a workbook by
 // itself. Options need the password only.
 func Open(r io.ReaderAt, size int64, info source.Info, opt source.Options) (*Counter, error) {
 	if info.Format == "csv" {
-		return &Counter{text: func(ctx context.Context) (Sheet, error) {
-			return text(ctx, io.NewSectionReader(r, 0, size), info)
+		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) {
+			s, err := text(ctx, io.NewSectionReader(r, 0, size), info)
+			return []Sheet{s}, err
 		}}, nil
+	}
+	if info.Format == "ods" {
+		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return spreadsheets(ctx, r, size) }}, nil
 	}
 	head := make([]byte, 4)
 	if _, err := r.ReadAt(head, 0); err != nil {
@@ -76,8 +80,7 @@ func (c *Counter) Part(name string) io.WriteCloser {
 // Sheets counts the sheets that Part was not given to their ends, and gives all in workbook order. Part must not be in use.
 func (c *Counter) Sheets(ctx context.Context) ([]Sheet, error) {
 	if c.book == nil {
-		s, err := c.text(ctx)
-		return []Sheet{s}, err
+		return c.whole(ctx)
 	}
 	return c.book.count(ctx)
 }

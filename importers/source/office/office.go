@@ -1,4 +1,4 @@
-// Package office reads workbooks in formats that we have no reader for (.xls, .xlsb, .ods) through LibreOffice: it converts a
+// Package office reads workbooks in formats that we have no reader for (.xls, .xlsb) through LibreOffice: it converts a
 // private copy to .xlsx and reads that with the reader of package xlsx.
 //
 // It promises that a conversion leaves nothing behind and disturbs nothing: profile, copy and result lie in a new folder that
@@ -29,18 +29,14 @@ type Format string
 const (
 	XLS  Format = "xls"  // BIFF 5 to 8 in a compound file
 	XLSB Format = "xlsb" // MS-XLSB
-	ODS  Format = "ods"  // OpenDocument
 )
 
 // said is the format in plain words.
 func (f Format) said() (article, words string) {
-	switch f {
-	case XLS:
-		return "an", "old Excel workbook (.xls)"
-	case XLSB:
+	if f == XLSB {
 		return "a", "binary Excel workbook (.xlsb)"
 	}
-	return "an", "OpenDocument spreadsheet (.ods)"
+	return "an", "old Excel workbook (.xls)"
 }
 
 // Book is a converted workbook.
@@ -54,7 +50,7 @@ type Book struct {
 // Open converts size bytes of r, which hold the format, and opens the result. The file's name is used in messages only.
 func Open(ctx context.Context, name string, format Format, r io.ReaderAt, size int64, opt source.Options) (*Book, error) {
 	lim := opt.Limits.WithDefaults()
-	if format != XLS {
+	if format == XLSB {
 		if err := checkPackage(name, r, size, lim); err != nil {
 			return nil, err
 		}

@@ -13,36 +13,16 @@ import (
 	"sheetlift/importers/source"
 )
 
-// maxPeek bounds what is read of the parts that say what a package is.
+// maxPeek bounds what is read of the part that says what a package is.
 const maxPeek = 1 << 20
 
-// Recognize says whether a zip is a workbook that LibreOffice converts, by its parts.
-func Recognize(r io.ReaderAt, size int64) (Format, bool) {
+// IsXLSB reports whether a zip is a binary workbook, by its parts.
+func IsXLSB(r io.ReaderAt, size int64) bool {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return "", false
+		return false
 	}
-	const spreadsheet = "application/vnd.oasis.opendocument.spreadsheet"
-	if peek(z, "content.xml", 1) != nil {
-		if strings.HasPrefix(string(peek(z, "mimetype", 256)), spreadsheet) || rootType(peek(z, "META-INF/manifest.xml", maxPeek), spreadsheet) {
-			return ODS, true
-		}
-	}
-	if bytes.Contains(peek(z, "[Content_Types].xml", maxPeek), []byte("application/vnd.ms-excel.sheet.binary.macroEnabled.main")) || peek(z, "xl/workbook.bin", 1) != nil {
-		return XLSB, true
-	}
-	return "", false
-}
-
-// rootType reports whether a manifest gives the package this media type. A chart or table inside a text has an entry too, but
-// only the package's own comes with the path "/".
-func rootType(manifest []byte, mediaType string) bool {
-	for _, entry := range bytes.Split(manifest, []byte("<")) {
-		if bytes.Contains(entry, []byte(`full-path="/"`)) {
-			return bytes.Contains(entry, []byte(`media-type="`+mediaType))
-		}
-	}
-	return false
+	return bytes.Contains(peek(z, "[Content_Types].xml", maxPeek), []byte("application/vnd.ms-excel.sheet.binary.macroEnabled.main")) || peek(z, "xl/workbook.bin", 1) != nil
 }
 
 // peek gives the beginning of a part, nil if it isn't there.
@@ -65,7 +45,7 @@ func peek(z *zip.Reader, name string, n int64) []byte {
 	return nil
 }
 
-// checkPackage holds a package to the limits before LibreOffice unpacks it, and refuses a protected one.
+// checkPackage holds a package to the limits before LibreOffice unpacks it.
 func checkPackage(name string, r io.ReaderAt, size int64, lim source.Limits) error {
 	refuse := func(kind error, part, message, remedy string) error {
 		return &source.Error{Kind: kind, File: name, Part: part, Message: message, Remedy: remedy}
@@ -90,11 +70,6 @@ func checkPackage(name string, r io.ReaderAt, size int64, lim source.Limits) err
 		if total += n; total > uint64(lim.TotalBytes) {
 			return refuse(source.ErrLimit, "", "its parts declare more than "+strconv.FormatInt(lim.TotalBytes, 10)+" bytes together", raise+" (total_bytes)")
 		}
-	}
-	// ODF 1.2 part 3, 4.4 protects the parts one by one; ODF 1.4 wraps the package.
-	if bytes.Contains(peek(z, "META-INF/manifest.xml", maxPeek), []byte("encryption-data")) || peek(z, "encrypted-package", 1) != nil {
-		return refuse(source.ErrEncrypted, "", "the spreadsheet is protected with a password, and in this format passwords aren't read",
-			"open it in LibreOffice and save it as .xlsx; that format is read with its password too")
 	}
 	return nil
 }

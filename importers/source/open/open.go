@@ -18,6 +18,7 @@ import (
 
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/delimited"
+	"sheetlift/importers/source/ods"
 	"sheetlift/importers/source/office"
 	"sheetlift/importers/source/xlsx"
 )
@@ -104,15 +105,18 @@ func book[B source.Book](b B, err error) (source.Book, error) {
 	return b, nil
 }
 
-// openPackage opens a workbook; one that is none of Office Open XML may be one that LibreOffice converts.
+// openPackage opens a workbook of Office Open XML, an OpenDocument spreadsheet, or has a binary workbook converted.
 func openPackage(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
 	b, err := xlsx.Open(ctx, name, r, size, opt)
-	if errors.Is(err, source.ErrUnsupported) {
-		if format, ok := office.Recognize(r, size); ok {
-			return book(office.Open(ctx, name, format, r, size, opt))
-		}
+	switch {
+	case !errors.Is(err, source.ErrUnsupported):
+		return book(b, err)
+	case ods.Recognize(r, size):
+		return book(ods.Open(ctx, name, r, size, opt))
+	case office.IsXLSB(r, size):
+		return book(office.Open(ctx, name, office.XLSB, r, size, opt))
 	}
-	return book(b, err)
+	return nil, err
 }
 
 // openCompound opens an encrypted workbook with its password and has an old one converted; every other compound file is
