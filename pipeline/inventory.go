@@ -155,6 +155,9 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 		File: file, SHA256: digest, Size: st.Size(), Type: info.Said, Format: info.Format,
 		Charset: info.Charset, Delimiter: info.Delimiter, Date1904: info.Date1904,
 	}
+	if c := info.Conversion; c != nil {
+		f.Conversion = &Conversion{Tool: c.Tool, Version: c.Version, SHA256: c.Converted}
+	}
 	for _, s := range sources {
 		if s.Owner == "" {
 			err = add(rec, "file.owner_missing", s, file, "", nil)

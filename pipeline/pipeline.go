@@ -231,6 +231,20 @@ func hideVolatile(r any) func() {
 		}
 	}
 	switch r := r.(type) {
+	case *InventoryResult:
+		converted := make([]string, len(r.Files))
+		for i := range r.Files {
+			if c := r.Files[i].Conversion; c != nil {
+				converted[i], c.SHA256 = c.SHA256, ""
+			}
+		}
+		return func() {
+			for i := range r.Files {
+				if c := r.Files[i].Conversion; c != nil {
+					c.SHA256 = converted[i]
+				}
+			}
+		}
 	case *FreezeResult:
 		bag, by := r.Bag, r.SignedBy
 		r.Bag, r.SignedBy = "", ""

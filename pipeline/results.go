@@ -74,15 +74,26 @@ type InventoryResult struct {
 
 // InventoryFile is one file of the batch.
 type InventoryFile struct {
-	File      string           `json:"file"`
-	SHA256    string           `json:"sha256"`
-	Size      int64            `json:"size"`
-	Type      string           `json:"type"` // in plain words
-	Format    string           `json:"format"`
-	Charset   string           `json:"charset,omitempty"`
-	Delimiter string           `json:"delimiter,omitempty"`
-	Date1904  bool             `json:"date1904,omitempty"`
-	Sheets    []InventorySheet `json:"sheets"`
+	File      string `json:"file"`
+	SHA256    string `json:"sha256"`
+	Size      int64  `json:"size"`
+	Type      string `json:"type"` // in plain words
+	Format    string `json:"format"`
+	Charset   string `json:"charset,omitempty"`
+	Delimiter string `json:"delimiter,omitempty"`
+	Date1904  bool   `json:"date1904,omitempty"`
+	// Conversion is there when LibreOffice converted the file before it was read.
+	Conversion *Conversion      `json:"conversion,omitempty"`
+	Sheets     []InventorySheet `json:"sheets"`
+}
+
+// Conversion says what made the workbook that was read of a file in a format of its own.
+type Conversion struct {
+	Tool    string `json:"tool"`
+	Version string `json:"version"`
+	// SHA256 covers the parts of that workbook, without the zip's time stamps. It is no part of the result's digest: another
+	// machine with the same version may lay out the same cells in other column widths.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // InventorySheet is one sheet, whether a source reads it or not.
