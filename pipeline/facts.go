@@ -27,6 +27,13 @@ type facts struct {
 	shared       map[[2]string]bool   // (system, entity) that several sources bring
 	held         map[uuid.UUID]string // record or event id to content digest
 	heldRecords  map[uuid.UUID]bool   // record ids of held events
+	imported     map[place]bool       // rows that this batch has brought in before
+}
+
+// place is a row of a source.
+type place struct {
+	source string
+	row    int
 }
 
 type notice struct{ key, from, to string }
@@ -68,7 +75,7 @@ func newFacts() *facts {
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		suppressions: map[importers.Key][]*suppression{}, opposing: map[importers.Key][]*opposition{},
 		erasures: map[importers.Key][]importers.Erasure{}, keys: map[string]*keyGroup{},
-		held: map[uuid.UUID]string{}, heldRecords: map[uuid.UUID]bool{},
+		held: map[uuid.UUID]string{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
 	}
 }
 
@@ -295,6 +302,13 @@ var opposingFilter = map[string]string{
 // registerFacts reads what the register holds that rows of this batch are judged by.
 func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 	return p.db.View(ctx, func(tx *store.Tx) error {
+		err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
+			f.imported[place{pr.Source, int(pr.Row)}] = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		for i := range importers.Entities {
 			e := &importers.Entities[i]
 			filter, opposes := opposingFilter[e.Name]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
@@ -69,6 +70,9 @@ func present(path string) error {
 func (p *Pipeline) fileDigests() ([]string, error) {
 	var digests []string
 	for _, file := range p.batch.Files() {
+		if err := p.inside(file); err != nil {
+			return nil, err
+		}
 		d, _, err := manifests.FileDigest(p.batch.abs(file))
 		if err != nil {
 			return nil, p.fileFault(file, err)
@@ -76,6 +80,22 @@ func (p *Pipeline) fileDigests() ([]string, error) {
 		digests = append(digests, d)
 	}
 	return digests, nil
+}
+
+// inside refuses a file that lies outside the folder of batch.yaml behind a symbolic link.
+func (p *Pipeline) inside(file string) error {
+	real, err := filepath.EvalSymlinks(p.batch.abs(file))
+	if err != nil {
+		return p.fileFault(file, err)
+	}
+	dir, err := filepath.EvalSymlinks(p.batch.dir)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(dir, real); err != nil || !filepath.IsLocal(rel) {
+		return &ConfigError{File: p.batch.path, Message: fmt.Sprintf("file %q is a link to something outside the folder of batch.yaml", file), Remedy: "copy the export into the folder"}
+	}
+	return nil
 }
 
 // fileFault words a failure to read a file of the batch.

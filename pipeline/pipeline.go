@@ -89,6 +89,9 @@ func New(opt Options) (*Pipeline, error) {
 	if p.home == "" {
 		p.home = Home(opt.Batch)
 	}
+	if p.home, err = filepath.Abs(p.home); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -154,6 +157,7 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 		if err := json.Unmarshal(op.Result(), r); err != nil {
 			return nil, fmt.Errorf("recorded result of %s: %w", t.stage, err)
 		}
+		p.place(r, true)
 		err := t.check(ctx, r)
 		if errors.Is(err, errRemake) {
 			want := out.Digest
@@ -186,7 +190,10 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 	}
 	if err == nil {
 		var data []byte
-		if data, err = json.Marshal(r); err == nil {
+		p.place(r, false)
+		data, err = json.Marshal(r)
+		p.place(r, true)
+		if err == nil {
 			err = p.db.Update(work, func(tx *store.Tx) error { return op.Succeed(work, tx, data, out.Digest) })
 		}
 	}
@@ -257,6 +264,35 @@ func hideVolatile(r any) func() {
 	return func() {}
 }
 
+// place makes the paths of a result absolute, or relative to the home folder: so they are recorded, and a batch that was copied
+// or moved is looked for where it is now. A bag outside the home keeps its absolute path.
+func (p *Pipeline) place(r any, absolute bool) {
+	move := func(path *string) {
+		switch {
+		case *path == "" || filepath.IsAbs(*path) == absolute:
+		case absolute:
+			*path = filepath.Join(p.home, filepath.FromSlash(*path))
+		default:
+			if rel, err := filepath.Rel(p.home, *path); err == nil && filepath.IsLocal(rel) {
+				*path = filepath.ToSlash(rel)
+			}
+		}
+	}
+	move(&r.(result).outcome().FindingsFile)
+	var staged []StagedFile
+	switch r := r.(type) {
+	case *FreezeResult:
+		move(&r.Bag)
+	case *DryRunResult:
+		staged = r.Staged
+	case *ImportResult:
+		staged = r.Staged
+	}
+	for i := range staged {
+		move(&staged[i].Path)
+	}
+}
+
 // last returns the recorded result of the newest succeeded operation of a stage, or nil.
 func last[R any](ctx context.Context, p *Pipeline, stage string) (*R, *ledger.Record, error) {
 	var rec *ledger.Record
@@ -271,6 +307,7 @@ func last[R any](ctx context.Context, p *Pipeline, stage string) (*R, *ledger.Re
 	if err := json.Unmarshal(rec.Result, r); err != nil {
 		return nil, nil, fmt.Errorf("recorded result of %s: %w", stage, err)
 	}
+	p.place(r, true)
 	return r, rec, nil
 }
 

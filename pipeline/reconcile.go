@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -155,7 +154,7 @@ func (p *Pipeline) disagree(rec *recorder, sh *sheet, r *ReconcileResult, messag
 }
 
 // sumStaged adds up a staged file and picks the sample: the records whose hash with the staged digest is least, so that the
-// same staged file always gives the same sample, and nobody can choose it.
+// same staged file always gives the same sample, and nobody can choose it. Without a sheet there is no sample.
 func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, records, rows *register.Sum, seen map[int64]bool) ([]SamplePair, error) {
 	rd, err := openStaged(f)
 	if err != nil {
@@ -185,6 +184,9 @@ func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, recor
 			h := sha256.Sum256([]byte(f.SHA256 + id))
 			k := binary.BigEndian.Uint64(h[:])
 			if len(best) == sampleSize && k >= best[sampleSize-1].rank {
+				continue
+			}
+			if sh == nil {
 				continue
 			}
 			place := fmt.Sprintf("%s row %d", sh.src.File, c.Cell(at["row"], row).Int)
@@ -222,12 +224,4 @@ func (p *Pipeline) checkSample(ctx context.Context, tx *store.Tx, e *importers.E
 		}
 	}
 	return nil
-}
-
-// short is a digest as people compare it.
-func short(digest string) string {
-	if _, err := hex.DecodeString(digest); err != nil || len(digest) < 12 {
-		return digest
-	}
-	return digest[:12]
 }

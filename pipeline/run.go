@@ -72,7 +72,7 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 			if err := json.Unmarshal(dry.Result, &r); err != nil {
 				return nil, fmt.Errorf("recorded result of dryrun: %w", err)
 			}
-			if r.Config == p.batch.digest {
+			if p.place(&r, true); r.Config == p.batch.digest {
 				r.AlreadyDone = true
 				return &r, nil
 			}

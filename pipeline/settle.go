@@ -132,6 +132,9 @@ func (s *settler) row(row *mappings.Row) error {
 	case first != "":
 		s.reject(first)
 		return nil
+	case len(keep) > 0 && known == 0 && s.facts.imported[place{s.sh.src.Name, row.Num}]:
+		s.reject("row.rekeyed")
+		return s.report(row, "row.rekeyed", "", nil, nil)
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
 		return s.report(row, "row.known", "", nil, nil)
@@ -383,4 +386,3 @@ func caseDue(rec *importers.Record, today string) importers.DueState {
 	_, state := importers.Due(importers.Day(*rec.Get("received_at")), rec.Get("due_at").Text, rec.Get("extended_to").Text, today, dueSoonDays)
 	return state
 }
-

@@ -2,6 +2,8 @@ package pipeline_test
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -206,5 +208,91 @@ func TestRevealIsAudited(t *testing.T) {
 	})
 	if err != nil || operator != "tester" {
 		t.Errorf("reveal event: %q %v", operator, err)
+	}
+}
+
+// TestRejectedWithdrawalIsNotLost: what speaks against a consent counts even if its own row is rejected, whatever for.
+func TestRejectedWithdrawalIsNotLost(t *testing.T) {
+	given := "C-1,S-1,one@example.com,news,email,Y,2025-03-01T10:00:00Z,PN,2,Ada Agent,shop clerk,signed_document,DOC-2025-0001\n"
+	for name, rows := range map[string]string{
+		"a bad date":            given + "C-2,S-1,one@example.com,news,email,N,2025-02-31T10:00:00Z,,,,,,\n",
+		"an unknown purpose":    given + "C-2,S-1,one@example.com,nosuch,email,N,2025-04-01T10:00:00Z,,,,,,\n" + "C-3,S-1,one@example.com,,email,perhaps,,,,,,,\n",
+		"one key, two contents": given + "C-2,S-1,one@example.com,news,email,N,2025-04-01T10:00:00Z,,,,,,\nC-2,S-1,one@example.com,news,email,N,2025-04-02T10:00:00Z,,,,,,\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": consentHeader + rows})
+			r := h.mustRun(pipeline.Import)["dryrun"].(*pipeline.DryRunResult)
+			want := name != "an unknown purpose" // that withdrawal is about another purpose
+			if got := r.Sources[4].Rejected["consent.opposed_by_rejected"] == 1; got != want {
+				t.Errorf("rejected by %v", r.Sources[4].Rejected)
+			}
+			for _, k := range r.ByRule {
+				if k.Rule == "consent.overruled" {
+					t.Error("a rejected row is said to overrule")
+				}
+			}
+			if n := h.counts(); n["receipts"] != map[bool]int{true: 0, false: 1}[want] {
+				t.Errorf("register: %v", n)
+			}
+		})
+	}
+}
+
+// TestRekeyedRowsAreRefused: another key for rows that are in already would double them.
+func TestRekeyedRowsAreRefused(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Import)
+	before := h.counts()
+	h.write("consents.yaml", strings.Replace(houseFiles["consents.yaml"], "key: [external_id]", "key: [external_id, email]", 1))
+	r := h.mustRun(pipeline.Import)["dryrun"].(*pipeline.DryRunResult)
+	if r.Passed || r.Sources[4].Rejected["row.rekeyed"] == 0 {
+		t.Errorf("passed %v, rejected by %v", r.Passed, r.Sources[4].Rejected)
+	}
+	if after := h.counts(); !maps.Equal(before, after) {
+		t.Errorf("register before %v, after %v", before, after)
+	}
+}
+
+// TestDisagreementIsFound: a register that was changed behind our back fails reconcile and verify, and neither hides it.
+func TestDisagreementIsFound(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.Reconcile)
+		err := h.look().Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `DELETE FROM receipts WHERE external_key = 'C-1'`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.open().Reconcile(t.Context())
+		if err == nil || r == nil || r.Passed || r.Findings.Error == 0 {
+			t.Errorf("reconcile of a changed register: %+v, %v", r, err)
+		}
+		v, err := h.open().Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Passed {
+			t.Error("verify of a changed register passed")
+		}
+	})
+}
+
+// TestMovedBatch: a batch that was moved or copied works with the files that lie with it.
+func TestMovedBatch(t *testing.T) {
+	h := newHouse(t, "", nil)
+	h.url = "sqlite:" + filepath.Join(h.dir, ".sheetlift", "register.db")
+	h.mustRun(pipeline.DryRun)
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(h.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	m := &house{t: t, dir: moved, url: "sqlite:" + filepath.Join(moved, ".sheetlift", "register.db")}
+	if r, err := m.open().Import(t.Context()); err != nil || r.AlreadyDone {
+		t.Fatalf("import after a move: %v", err)
+	}
+	if c := m.counts(); !maps.Equal(c, wantCounts) {
+		t.Errorf("register: %v, want %v", c, wantCounts)
 	}
 }

@@ -94,7 +94,7 @@ func (p *Pipeline) auditReveal(ctx context.Context, e *importers.Entity, externa
 	})
 }
 
-func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[string]map[string][]int, reveal bool) (*TraceRecord, error) {
+func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[string][]outlined, reveal bool) (*TraceRecord, error) {
 	t := &TraceRecord{ID: st.ID, RecordID: st.RecordID, System: st.System, Class: st.Class, Version: st.Version, Values: map[string]string{}}
 	for i := range e.Fields {
 		f, v := &e.Fields[i], &st.Values[i]
@@ -115,7 +115,7 @@ func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.E
 					place.File = s.File
 				}
 			}
-			for field, cols := range cells[pr.Source+"\x00"+e.Name] {
+			for field, cols := range cellsOf(cells[pr.Source], st) {
 				var refs []string
 				for _, c := range cols {
 					refs = append(refs, source.Ref(c, int(pr.Row)))
@@ -208,10 +208,49 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 	return importers.StateFor(scope, append(events, against.events...), against.suppressions, now), nil
 }
 
-// fieldColumns gives, by source and entity, the columns behind each field, from the frozen sheets' headers. What can't be read
-// any more is left out: a trace shows what there is.
-func (p *Pipeline) fieldColumns(ctx context.Context) map[string]map[string][]int {
-	out := map[string]map[string][]int{}
+// outlined is one record of a mapping with its columns and constants.
+type outlined struct {
+	mappings.Outline
+	spec *mappings.RecordSpec
+}
+
+// cellsOf finds the record of the mapping that a stored record came from: it has the columns of every field that is set, and
+// its constants, and as few others as can be. Where two fit alike, none is named: a wrong cell is worse than none.
+func cellsOf(list []outlined, st *register.Stored) map[string][]int {
+	var found map[string][]int
+	least := len(st.Values) + 1
+	for _, o := range list {
+		if o.Entity != st.Entity.Name {
+			continue
+		}
+		fits, unset := true, 0
+		for i := range st.Values {
+			f := &st.Entity.Fields[i]
+			spec, mapped := o.spec.Fields[f.Name]
+			switch v := &st.Values[i]; {
+			case v.Set && !mapped:
+				fits = false
+			case mapped && spec.Const != nil && (!v.Set || f.Type != importers.DateTime && f.Type != importers.Date && v.Text != "" && v.Text != *spec.Const):
+				fits = false
+			case mapped && !v.Set:
+				unset++
+			}
+		}
+		switch {
+		case !fits || unset > least:
+		case unset == least:
+			found = nil
+		default:
+			found, least = o.Fields, unset
+		}
+	}
+	return found
+}
+
+// fieldColumns gives, by source, the records of its mapping with their columns in the frozen sheet. What can't be read any more
+// is left out: a trace shows what there is.
+func (p *Pipeline) fieldColumns(ctx context.Context) map[string][]outlined {
+	out := map[string][]outlined{}
 	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
 	if err != nil || rec == nil {
 		return out
@@ -230,8 +269,8 @@ func (p *Pipeline) fieldColumns(ctx context.Context) map[string]map[string][]int
 		if err != nil {
 			continue
 		}
-		for _, o := range m.Outlines(header) {
-			out[s.Name+"\x00"+o.Entity] = o.Fields
+		for k, o := range m.Outlines(header) {
+			out[s.Name] = append(out[s.Name], outlined{o, &m.Records[k]})
 		}
 	}
 	return out

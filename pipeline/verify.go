@@ -3,10 +3,12 @@ package pipeline
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 
+	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
@@ -31,6 +33,9 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(ops) == 0 {
+		return nil, &GateError{Stage: "verify", Why: "nothing was done for this batch yet", Remedy: "run `sheetlift run` first"}
 	}
 	for _, op := range ops {
 		err := p.db.View(ctx, func(tx *store.Tx) error { return ledger.VerifyChain(ctx, tx, op.ID) })
@@ -74,6 +79,13 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 	}
 	verifyResult(p, check, Import, imp)
 	if imp != nil {
+		for _, f := range imp.Staged {
+			err := p.checkRegister(ctx, f)
+			if err != nil && !errors.As(err, new(*IntegrityError)) && !errors.As(err, new(*FileError)) {
+				return nil, err
+			}
+			check("register records of "+stagedName(f.Source, f.Entity), err, fmt.Sprintf("%d records read back, contents equal", f.Rows))
+		}
 		want, got := 0, 0
 		for _, f := range imp.Staged {
 			want += f.Rows
@@ -110,6 +122,27 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 	}
 	check("known copies with personal data", nil, fmt.Sprintf("%d recorded, %d no longer there", len(list), missing))
 	return r, nil
+}
+
+// checkRegister compares what the register holds of a staged file with what was staged.
+func (p *Pipeline) checkRegister(ctx context.Context, f StagedFile) error {
+	e := importers.ByName(f.Entity)
+	var want, got, rows register.Sum
+	if _, err := p.sumStaged(f, e, nil, &want, &rows, map[int64]bool{}); err != nil {
+		return err
+	}
+	o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256}
+	err := p.db.View(ctx, func(tx *store.Tx) error {
+		return register.SumRegister(ctx, tx, e, o, &got, &rows, map[int64]bool{})
+	})
+	if err != nil {
+		return err
+	}
+	if want != got {
+		return &IntegrityError{What: "register", Detail: fmt.Sprintf("%d records were imported and %d are there, or their contents differ", want.Count, got.Count),
+			Remedy: "find out who changed the register since the import; restore it from a backup"}
+	}
+	return nil
 }
 
 func checkStaged(f StagedFile) error {
@@ -155,4 +188,12 @@ func countLines(path string) (int, error) {
 		n++
 	}
 	return n, s.Err()
+}
+
+// short is a digest as people compare it.
+func short(digest string) string {
+	if _, err := hex.DecodeString(digest); err != nil || len(digest) < 12 {
+		return digest
+	}
+	return digest[:12]
 }
