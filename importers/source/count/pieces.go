@@ -20,7 +20,10 @@ type cutter struct {
 func (c *cutter) Write(text []byte) (int, error) {
 	rest := text
 	for {
-		i := bytes.IndexByte(rest, '<')
+		i := 3 // </v>, </c>
+		if len(rest) < 4 || rest[0] != '/' || rest[2] != '>' || rest[3] != '<' || rest[1] == '<' {
+			i = bytes.IndexByte(rest, '<')
+		}
 		if i < 0 {
 			c.carry = append(c.carry, rest...)
 			return len(text), nil
@@ -101,8 +104,29 @@ func (p *piece) tag(raw []byte) {
 		i++
 	}
 	p.name = raw[from:i]
+	end := tagEnd(raw, i)
+	if end < 0 {
+		p.name = nil
+		return
+	}
+	p.attrs, p.text = raw[i:end], raw[end+1:]
+	if n := len(p.attrs); n > 0 && p.attrs[n-1] == '/' {
+		p.empty, p.attrs = true, p.attrs[:n-1]
+	}
+}
+
+// tagEnd finds the ">" that ends a tag: one in quotes is part of an attribute.
+func tagEnd(raw []byte, from int) int {
+	end := bytes.IndexByte(raw[from:], '>')
+	if end < 0 {
+		return -1
+	}
+	attrs := raw[from : from+end]
+	if bytes.IndexByte(attrs, '\'') < 0 && bytes.Count(attrs, []byte{'"'})%2 == 0 {
+		return from + end
+	}
 	quote := byte(0)
-	for k := i; k < len(raw); k++ {
+	for k := from; k < len(raw); k++ {
 		switch c := raw[k]; {
 		case quote != 0:
 			if c == quote {
@@ -111,33 +135,35 @@ func (p *piece) tag(raw []byte) {
 		case c == '"' || c == '\'':
 			quote = c
 		case c == '>':
-			p.attrs, p.text = raw[i:k], raw[k+1:]
-			if n := len(p.attrs); n > 0 && p.attrs[n-1] == '/' {
-				p.empty, p.attrs = true, p.attrs[:n-1]
-			}
-			return
+			return k
 		}
 	}
-	p.name = nil // no tag: it has no end
+	return -1
 }
 
 // attribute gives the next attribute of a tag and what follows it; an empty name is the end.
 func attribute(attrs []byte) (name, value, rest []byte) {
-	for i := 0; i < len(attrs); i++ {
-		if attrs[i] != '=' {
-			continue
+	i := 0
+	for i < len(attrs) && attrs[i] <= ' ' {
+		i++
+	}
+	from := i
+	for i < len(attrs) && attrs[i] > ' ' && attrs[i] != '=' && attrs[i] != '>' {
+		i++
+	}
+	name = attrs[from:i]
+	for i < len(attrs) && (attrs[i] <= ' ' || attrs[i] == '=') {
+		i++
+	}
+	if i == len(attrs) || attrs[i] != '"' && attrs[i] != '\'' {
+		return nil, nil, attrs[from:] // the end of the tag, or no attribute
+	}
+	quote := attrs[i]
+	i++
+	for from = i; i < len(attrs); i++ {
+		if attrs[i] == quote {
+			return name, attrs[from:i], attrs[i+1:]
 		}
-		name = bytes.TrimSpace(attrs[:i])
-		for i++; i < len(attrs); i++ {
-			if q := attrs[i]; q == '"' || q == '\'' {
-				value = attrs[i+1:]
-				if end := bytes.IndexByte(value, q); end >= 0 {
-					return name, value[:end], value[end+1:]
-				}
-				break
-			}
-		}
-		break
 	}
 	return nil, nil, nil
 }

@@ -39,6 +39,17 @@ func (p *piece) depth() int {
 	return 1
 }
 
+// kind is what the attribute t of a cell says, as far as it matters.
+type kind uint8
+
+const (
+	other kind = iota
+	shared
+	formulaText
+	inlineText
+	date
+)
+
 // sheetCounter counts the rows and cells of a sheet.
 type sheetCounter struct {
 	filled      []bool // of the shared strings
@@ -46,11 +57,11 @@ type sheetCounter struct {
 
 	p                     piece
 	inData, inRow, inCell bool
-	holds                 bool   // the row has what makes it count
-	begun                 int    // rows begun
-	column                int    // of the cell, from 0
-	counted               []int  // column → last row, by begun, in which a cell of it counted
-	kind                  []byte // the cell's attribute t
+	holds                 bool  // the row has what makes it count
+	begun                 int   // rows begun
+	column                int   // of the cell, from 0
+	counted               []int // column → last row, by begun, in which a cell of it counted
+	kind                  kind
 	formula               bool
 	hasValue, inValue     bool
 	value                 []byte
@@ -60,17 +71,20 @@ type sheetCounter struct {
 
 func (s *sheetCounter) take(raw []byte) {
 	p := &s.p
-	// Nearly all pieces of nearly all sheets are these, and need no look at what else a tag may be.
-	if p.within == "" && s.inCell {
+	// Nearly all pieces of nearly all sheets are these four, and need no look at what else a tag may be.
+	if p.within == "" && s.inRow && len(raw) >= 2 {
 		switch {
-		case len(raw) >= 2 && raw[0] == 'v' && raw[1] == '>':
+		case !s.inCell && raw[0] == 'c' && raw[1] == ' ':
+			s.beginCell(raw[1:])
+			return
+		case s.inCell && raw[0] == 'v' && raw[1] == '>':
 			s.hasValue, s.inValue = true, true
 			s.text(raw[2:])
 			return
-		case string(raw) == "/v>":
+		case s.inCell && string(raw) == "/v>":
 			s.inValue = false
 			return
-		case string(raw) == "/c>":
+		case s.inCell && string(raw) == "/c>":
 			s.endCell()
 			return
 		}
@@ -95,7 +109,8 @@ func (s *sheetCounter) take(raw []byte) {
 		case p.end && s.inCell:
 			s.endCell()
 		case !p.end && s.inRow && !s.inCell:
-			s.beginCell(p)
+			s.beginCell(p.attrs)
+			s.inCell = !p.empty // the attributes end before the ">"
 		}
 	case "f":
 		s.formula = s.formula || !p.end
@@ -121,32 +136,78 @@ func (s *sheetCounter) text(text []byte) {
 	s.inline = s.inline || s.inText && len(text) > 0
 }
 
-func (s *sheetCounter) beginCell(p *piece) {
-	s.inCell = !p.empty
+// beginCell reads the attributes r and t of a cell, up to the ">" that ends the tag.
+func (s *sheetCounter) beginCell(attrs []byte) {
+	s.inCell, s.kind = true, other
 	s.formula, s.hasValue, s.inline = false, false, false
-	s.kind, s.value = s.kind[:0], s.value[:0]
+	s.value = s.value[:0]
 	s.column++
-	for a := p.attrs; ; {
-		name, value, rest := attribute(a)
-		if len(name) == 0 {
+	for i := 0; i < len(attrs); i++ {
+		switch attrs[i] {
+		case '>':
 			return
+		case '/':
+			s.inCell = false
+			return
+		case ' ', '\t', '\n', '\r':
+			continue
 		}
-		switch string(name) {
-		case "r":
-			column := 0
-			for _, c := range bytes.TrimSpace(value) {
-				if c |= 0x20; c < 'a' || c > 'z' || column > 1<<16 {
-					break
-				}
-				column = column*26 + int(c-'a') + 1
+		var name, value []byte
+		if from := i + len(`r="`); from < len(attrs) && attrs[i+1] == '=' && attrs[i+2] == '"' {
+			name = attrs[i : i+1]
+			for i = from; i < len(attrs) && attrs[i] != '"'; i++ {
 			}
-			if column > 0 {
-				s.column = column - 1
-			}
-		case "t":
-			s.kind = append(s.kind, bytes.TrimSpace(value)...)
+			value = attrs[from:i]
+		} else {
+			var rest []byte
+			name, value, rest = attribute(attrs[i:])
+			i = len(attrs) - len(rest) - 1
 		}
-		a = rest
+		switch {
+		case len(name) == 0:
+			return
+		case len(name) > 1:
+		case name[0] == 'r':
+			s.place(value)
+		case name[0] == 't':
+			s.kind = kindOf(value)
+		}
+	}
+}
+
+func kindOf(t []byte) kind {
+	switch string(trim(t)) {
+	case "s":
+		return shared
+	case "str":
+		return formulaText
+	case "inlineStr":
+		return inlineText
+	case "d":
+		return date
+	}
+	return other
+}
+
+// trim is bytes.TrimSpace for text that seldom has any.
+func trim(b []byte) []byte {
+	if len(b) > 0 && b[0] > ' ' && b[len(b)-1] > ' ' && b[len(b)-1] < 0x80 {
+		return b
+	}
+	return bytes.TrimSpace(b)
+}
+
+// place takes the column from a reference such as AB12; without letters the cell follows the one before it.
+func (s *sheetCounter) place(ref []byte) {
+	column := 0
+	for _, c := range trim(ref) {
+		if c |= 0x20; c < 'a' || c > 'z' || column > 1<<16 {
+			break
+		}
+		column = column*26 + int(c-'a') + 1
+	}
+	if column > 0 {
+		s.column = column - 1
 	}
 }
 
@@ -154,23 +215,23 @@ func (s *sheetCounter) endCell() {
 	s.inCell = false
 	full := s.inline
 	if s.hasValue {
-		switch string(s.kind) {
-		case "s":
-			i, ok := index(bytes.TrimSpace(s.value))
-			full = ok && i < len(s.filled) && s.filled[i]
-		case "inlineStr":
+		switch s.kind {
+		case shared:
+			i := index(s.value)
+			full = i >= 0 && i < len(s.filled) && s.filled[i]
+		case inlineText:
 			full = full || len(s.value) > 0
-		case "str", "d":
+		case formulaText, date:
 			full = len(s.value) > 0
 		default:
-			full = len(bytes.TrimSpace(s.value)) > 0
+			full = len(trim(s.value)) > 0
 		}
 	}
 	switch {
 	case full:
 		s.holds = true
 		s.countCell()
-	case s.formula && !(s.hasValue && string(s.kind) == "str"):
+	case s.formula && !(s.hasValue && s.kind == formulaText):
 		s.holds = true
 	}
 }
@@ -187,13 +248,18 @@ func (s *sheetCounter) countCell() {
 	}
 }
 
-// index reads the number of a shared string.
-func index(b []byte) (n int, ok bool) {
+// index reads the number of a shared string, or gives -1.
+func index(b []byte) int {
+	b = trim(b)
+	if len(b) == 0 {
+		return -1
+	}
+	n := 0
 	for _, c := range b {
 		if c < '0' || c > '9' || n > 1<<32 {
-			return 0, false
+			return -1
 		}
 		n = n*10 + int(c-'0')
 	}
-	return n, len(b) > 0
+	return n
 }

@@ -196,6 +196,55 @@ func (c *counting) Close() error {
 	return nil
 }
 
+// behind counts what it is given on goroutines of its own, one batch at a time, so that who inflates the part goes on
+// meanwhile. A part that is given up leaves nothing that runs.
+type behind struct {
+	to     io.WriteCloser
+	batch  []byte        // being filled
+	spare  []byte        // being counted, until busy is closed
+	busy   chan struct{} // nil when nothing is being counted
+	failed error         // of what is being counted
+}
+
+const batchBytes = 256 << 10
+
+// Write takes the next bytes of the part.
+func (b *behind) Write(p []byte) (int, error) {
+	b.batch = append(b.batch, p...)
+	if len(b.batch) < batchBytes {
+		return len(p), nil
+	}
+	if err := b.wait(); err != nil {
+		return 0, err
+	}
+	b.batch, b.spare = b.spare[:0], b.batch
+	busy := make(chan struct{})
+	b.busy = busy
+	go func() {
+		defer close(busy)
+		_, b.failed = b.to.Write(b.spare)
+	}()
+	return len(p), nil
+}
+
+func (b *behind) wait() error {
+	if b.busy != nil {
+		<-b.busy
+	}
+	return b.failed
+}
+
+// Close counts the rest and ends the part.
+func (b *behind) Close() error {
+	if err := b.wait(); err != nil {
+		return err
+	}
+	if _, err := b.to.Write(b.batch); err != nil {
+		return err
+	}
+	return b.to.Close()
+}
+
 // begin counts a part that is to be written to what it returns.
 func (w *workbook) begin(p *part) *counting {
 	p.shown = true
