@@ -136,7 +136,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	}
 	p.head("dryrun", &r.Outcome, verdict)
 	cases(p, r.Cases)
-	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerated", "skipped"}}
+	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerance", "skipped"}}
 	for _, s := range r.Sources {
 		t.add(s.Source, s.Rows.Read, s.Rows.Accepted, s.Rows.Rejected, s.Tolerance, s.Rows.Skipped)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -54,6 +55,21 @@ func crash(std stdio, fault any) {
 	}
 }
 
+// version is the module version the program was built from, or the commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v += " " + s.Value
+		}
+	}
+	return v
+}
+
 func newRoot(std stdio) *cobra.Command {
 	cobra.EnableCommandSorting = false // the order of the commands is that of the work
 	root := &cobra.Command{
@@ -65,6 +81,7 @@ every record. A batch goes through inventory, freeze, map, dryrun, import and re
 stdout is data, stderr is talk, the exit code is the verdict:
 0 clean, 1 findings, 2 usage or configuration, 3 incomplete, 4 integrity, 5 refused by a gate, 6 outcome unknown,
 70 internal fault, 130 interrupted.`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -24,6 +24,7 @@ import (
 	"sheetlift/mappings"
 	"sheetlift/mappings/strictyaml"
 	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
 	"sheetlift/reports"
 )
 
@@ -100,6 +101,14 @@ func explain(err error) (message, remedy string) {
 		remedy = src.Remedy
 	case errors.As(err, &sheet):
 		remedy = sheet.Remedy
+	case errors.Is(err, store.ErrFull):
+		remedy = "free space where the database lies, then run the same command again; nothing was left half-written"
+	case errors.Is(err, store.ErrReadOnly):
+		remedy = "give this user write access to the database, or name another with --db"
+	case errors.Is(err, store.ErrBusy):
+		remedy = "wait until the other process is done, then run the same command again"
+	case errors.Is(err, store.ErrUnavailable):
+		remedy = "see that the database runs and can be reached, then run the same command again; a stage goes on from where it was"
 	case errors.As(err, &usage):
 		remedy = "`sheetlift help` lists the commands, `sheetlift COMMAND --help` explains one"
 	}

@@ -27,7 +27,7 @@ func sniffCompound(name string, r io.ReaderAt, size int64) error {
 	has := func(s string) bool { return names[strings.ToLower(s)] }
 	switch {
 	case has("EncryptedPackage") || has("EncryptionInfo"):
-		return refuse(source.ErrEncrypted, name, "the workbook is protected with a password", "give the password in the environment variable SHEETLIFT_PASSWORD or with --password-file FILE, or save the workbook without one")
+		return refuse(source.ErrEncrypted, name, "the workbook is protected with a password", "give the password in the environment variable SHEETLIFT_PASSWORD (cells also takes --password-file FILE), or save the workbook without one")
 	case has("Workbook"), has("Book"):
 		return errOldWorkbook
 	case has("WordDocument"):
