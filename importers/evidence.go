@@ -78,6 +78,13 @@ var Questions = [questions]struct {
 	},
 }
 
+// StatusMissing stands after the six questions in Missing when the row itself does not say what was decided: a status that is
+// stated for a whole file, or inferred, makes no receipt of any row. StatusRemedy says what would complete it.
+const (
+	StatusMissing = "status"
+	StatusRemedy  = "obtain an export that says in each row what was decided"
+)
+
 // Reason says why a question is answered or not.
 type Reason uint8
 
@@ -126,22 +133,29 @@ const (
 	NoConfidence Confidence = "none"
 )
 
+// answers says which of the six questions are answered, and last whether the row itself says the status.
+type answers [questions + 1]bool
+
+const statusAnswer = questions
+
 // ConfidenceRules is the published rule, first match wins. Only answers that count are counted.
 var ConfidenceRules = []struct {
 	Confidence Confidence
 	When       string
-	holds      func(answered [questions]bool) bool
+	holds      func(a answers) bool
 }{
 	{NoConfidence, "the subject is not answered, or nothing but the subject is",
-		func(a [questions]bool) bool {
-			return !a[QuestionSubject] || !slices.Contains(a[QuestionSubject+1:], true)
+		func(a answers) bool {
+			return !a[QuestionSubject] || !slices.Contains(a[QuestionSubject+1:questions], true)
 		}},
-	{Strong, "subject, purpose, proof and time are answered (every receipt, and what lacks only notice or actor)",
-		func(a [questions]bool) bool { return a[QuestionPurpose] && a[QuestionProof] && a[QuestionTime] }},
+	{Strong, "subject, purpose, proof and time are answered, and the row itself says the status (every receipt, and what lacks only notice or actor)",
+		func(a answers) bool {
+			return a[QuestionPurpose] && a[QuestionProof] && a[QuestionTime] && a[statusAnswer]
+		}},
 	{Partial, "subject and purpose are answered, and proof or time",
-		func(a [questions]bool) bool { return a[QuestionPurpose] && (a[QuestionProof] || a[QuestionTime]) }},
+		func(a answers) bool { return a[QuestionPurpose] && (a[QuestionProof] || a[QuestionTime]) }},
 	{Weak, "the subject and anything else is answered",
-		func([questions]bool) bool { return true }},
+		func(answers) bool { return true }},
 }
 
 // Answer is one field's value and the source columns behind it. A nil Value is absent.
@@ -173,10 +187,12 @@ type Evidence struct {
 	Actor, ActorRole                      Answer
 	ProofKind, ProofRef                   Answer
 	Time                                  Answer
+	Status                                Answer
+	Values                                []Value // of all fields, by index in the entity, for what did not come from the row
 	Facts                                 Facts
 }
 
-// StatedAnswer is a field of the six questions that did not come from the row. It is recorded and never counts.
+// StatedAnswer is a field of a consent that did not come from the row. It is recorded and never counts.
 type StatedAnswer struct {
 	Field string `json:"field"`
 	By    string `json:"by"` // the operator's name, or "inferred"
@@ -187,9 +203,10 @@ type StatedAnswer struct {
 // them. Neither holds a value of the row.
 type Verdict struct {
 	Class       Class
-	Missing     []string // names of the questions without an answer that counts, in the order of the rule; nil for a receipt
+	Missing     []string // names of the questions without an answer that counts, in the order of the rule, then StatusMissing; nil for a receipt
 	Why         [questions]Reason
-	Stated      []StatedAnswer
+	WhyStatus   Reason         // Answered if the row itself says the status
+	Stated      []StatedAnswer // in the order of the entity's fields
 	Confidence  Confidence
 	Remediation string // what would complete the evidence; empty for a receipt
 }
@@ -214,15 +231,17 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 		NoticeID: part(x.noticeID), NoticeVersion: part(x.noticeVersion), NoticeDigest: part(x.noticeDigest),
 		Actor: part(x.actor), ActorRole: part(x.actorRole),
 		ProofKind: part(x.proofKind), ProofRef: part(x.proofRef),
-		Time:  part(x.occurredAt),
-		Facts: facts,
+		Time:   part(x.occurredAt),
+		Status: part(x.status),
+		Values: rec.Values,
+		Facts:  facts,
 	}
 }
 
 // consentFields holds the field indexes of the consent entity, so that no row pays for a look-up by name.
 var consentFields = sync.OnceValue(func() (x struct {
 	subjectID, email, phone, deviceID, purpose, noticeID, noticeVersion, noticeDigest int
-	actor, actorRole, proofKind, proofRef, occurredAt                                 int
+	actor, actorRole, proofKind, proofRef, occurredAt, status                         int
 }) {
 	e := ByName("consent")
 	x.subjectID, x.email, x.phone, x.deviceID = e.Field("subject_id"), e.Field("email"), e.Field("phone"), e.Field("device_id")
@@ -230,12 +249,13 @@ var consentFields = sync.OnceValue(func() (x struct {
 	x.noticeID, x.noticeVersion, x.noticeDigest = e.Field("notice_id"), e.Field("notice_version"), e.Field("notice_digest")
 	x.actor, x.actorRole = e.Field("actor"), e.Field("actor_role")
 	x.proofKind, x.proofRef = e.Field("proof_kind"), e.Field("proof_ref")
-	x.occurredAt = e.Field("occurred_at")
+	x.occurredAt, x.status = e.Field("occurred_at"), e.Field("status")
 	return x
 })
 
 // Evaluate applies the consent rule: six questions, in order, each answered only by the row itself or by imported
-// configuration it points to, completely, and from cells that no earlier question has used.
+// configuration it points to, completely, and from cells that no earlier question has used. What was decided is no question, but a
+// row that does not say it itself is no receipt either.
 func Evaluate(in Evidence) Verdict {
 	var v Verdict
 	var room [24]int
@@ -294,8 +314,9 @@ func Evaluate(in Evidence) Verdict {
 	}
 	judge(QuestionTime, why, &in.Time)
 
+	v.WhyStatus = allOf(&in.Status)
 	v.Stated = statements(&in)
-	s := summaryOf(v.Why)
+	s := summaryOf(reasonsFor{v.Why, v.WhyStatus})
 	v.Class, v.Missing, v.Confidence, v.Remediation = s.class, s.missing, s.confidence, s.remediation
 	return v
 }
@@ -371,18 +392,16 @@ func knownProofKind(kind string) bool {
 	return slices.ContainsFunc(proofKind, func(t Term) bool { return t.Name == kind })
 }
 
-// statements lists the parts that did not come from the row, in the order of the rule.
+// statements lists the fields that did not come from the row, in the order of the entity's fields.
 func statements(in *Evidence) []StatedAnswer {
 	var out []StatedAnswer
-	for i, p := range [...]*Answer{
-		&in.SubjectID, &in.Email, &in.Phone, &in.DeviceID, &in.Purpose, &in.NoticeID, &in.NoticeVersion, &in.NoticeDigest,
-		&in.Actor, &in.ActorRole, &in.ProofKind, &in.ProofRef, &in.Time,
-	} {
-		if p.Value == nil || !p.Value.Set || p.Value.Origin == FromRow {
+	for i := range in.Values {
+		v := &in.Values[i]
+		if !v.Set || v.Origin == FromRow {
 			continue
 		}
-		a := StatedAnswer{Field: evidenceFields[i], By: "inferred"}
-		if p.Value.Origin == Stated {
+		a := StatedAnswer{Field: ByName("consent").Fields[i].Name, By: "inferred"}
+		if v.Origin == Stated {
 			st := in.Facts.Statements[a.Field]
 			a.By, a.At = st.By, st.At
 		}
@@ -390,13 +409,6 @@ func statements(in *Evidence) []StatedAnswer {
 	}
 	return out
 }
-
-var evidenceFields = func() (names []string) {
-	for _, q := range Questions {
-		names = append(names, q.Fields...)
-	}
-	return names
-}()
 
 // summary is what follows from the reasons alone. Few combinations occur in a file, so each is worked out once.
 type summary struct {
@@ -406,12 +418,17 @@ type summary struct {
 	remediation string
 }
 
+type reasonsFor struct {
+	questions [questions]Reason
+	status    Reason
+}
+
 var summaries = struct {
 	sync.RWMutex
-	m map[[questions]Reason]summary
-}{m: map[[questions]Reason]summary{}}
+	m map[reasonsFor]summary
+}{m: map[reasonsFor]summary{}}
 
-func summaryOf(why [questions]Reason) summary {
+func summaryOf(why reasonsFor) summary {
 	summaries.RLock()
 	s, ok := summaries.m[why]
 	summaries.RUnlock()
@@ -419,9 +436,9 @@ func summaryOf(why [questions]Reason) summary {
 		return s
 	}
 	s.class = Receipt
-	var answered [questions]bool
+	var answered answers
 	var remedies []string
-	for q, r := range why {
+	for q, r := range why.questions {
 		if r == Answered {
 			answered[q] = true
 			continue
@@ -429,6 +446,11 @@ func summaryOf(why [questions]Reason) summary {
 		s.class = LegacyAssertion
 		s.missing = append(s.missing, Question(q).String())
 		remedies = append(remedies, Question(q).String()+" ("+r.String()+"): "+Questions[q].Remedy)
+	}
+	if answered[statusAnswer] = why.status == Answered; !answered[statusAnswer] {
+		s.class = LegacyAssertion
+		s.missing = append(s.missing, StatusMissing)
+		remedies = append(remedies, StatusMissing+" ("+why.status.String()+"): "+StatusRemedy)
 	}
 	for _, rule := range ConfidenceRules {
 		if rule.holds(answered) {

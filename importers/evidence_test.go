@@ -136,6 +136,16 @@ func TestEvaluate(t *testing.T) {
 		}, "actor", Incomplete, Strong},
 		{"a value without a cell is no answer", func(r row) { r.cols[r.rec.Entity.Field("proof_ref")] = nil }, "proof", NoCell, Partial},
 
+		{"a status stated for the file", func(r row) { set(r, "status", stated("given")) }, "status", Answered, Partial},
+		{"a status inferred", func(r row) { set(r, "status", Value{Set: true, Origin: Inferred, Text: "given"}) }, "status", Answered, Partial},
+		{"a status without a cell", func(r row) { r.cols[r.rec.Entity.Field("status")] = nil }, "status", Answered, Partial},
+		{"a stated status beside other gaps", func(r row) {
+			set(r, "status", stated("given"))
+			set(r, "proof_ref", Value{})
+			set(r, "occurred_at", Value{})
+		}, "proof,time,status", Incomplete, Weak},
+		{"a stated withdrawal is no receipt either", func(r row) { set(r, "status", stated("withdrawn")) }, "status", Answered, Partial},
+
 		{"a bare Y", func(r row) {
 			for _, f := range []string{"purpose", "notice_id", "notice_version", "actor", "actor_role", "proof_kind", "proof_ref", "occurred_at"} {
 				set(r, f, Value{})
@@ -192,17 +202,29 @@ func TestStatedAnswersAreRecordedWithNameAndTime(t *testing.T) {
 	*rec.Get("notice_id") = Value{Set: true, Origin: Stated, Text: "PN"}
 	*rec.Get("notice_version") = Value{Set: true, Origin: Inferred, Text: "3"}
 	*rec.Get("actor") = Value{Set: true, Origin: Stated, Text: "Web form"}
-	*rec.Get("channel") = Value{Set: true, Origin: Stated, Text: "email"} // answers none of the six
+	*rec.Get("channel") = Value{Set: true, Origin: Stated, Text: "email"} // answers none of the six, but is recorded too
 	facts.Statements = map[string]Statement{
 		"notice_id": {"R. Okafor", "2024-09-01"},
 		"actor":     {"R. Okafor", "2024-09-02"},
 		"channel":   {"R. Okafor", "2024-09-02"},
 	}
+	*rec.Get("status") = Value{Set: true, Origin: Stated, Text: "given"}
+	facts.Statements["status"] = Statement{"M. Ito", "2024-09-03"}
 	got := Evaluate(EvidenceOf(rec, cols, facts)).Stated
-	want := []StatedAnswer{{"notice_id", "R. Okafor", "2024-09-01"}, {"notice_version", "inferred", ""}, {"actor", "R. Okafor", "2024-09-02"}}
+	want := []StatedAnswer{
+		{"channel", "R. Okafor", "2024-09-02"}, {"status", "M. Ito", "2024-09-03"},
+		{"notice_id", "R. Okafor", "2024-09-01"}, {"notice_version", "inferred", ""}, {"actor", "R. Okafor", "2024-09-02"},
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("stated = %v, want %v", got, want)
 	}
+}
+
+func evidenceFields() (names []string) {
+	for _, q := range Questions {
+		names = append(names, q.Fields...)
+	}
+	return names
 }
 
 // Taking any answer away, or moving it from the row to a statement, never makes a better class or confidence.
@@ -210,7 +232,7 @@ func TestLessEvidenceIsNeverMore(t *testing.T) {
 	grade := map[Confidence]int{NoConfidence: 0, Weak: 1, Partial: 2, Strong: 3}
 	rapid.Check(t, func(t *rapid.T) {
 		rec, cols, facts := complete()
-		for _, f := range evidenceFields {
+		for _, f := range append(evidenceFields(), "status") {
 			i := rec.Entity.Field(f)
 			switch rapid.IntRange(0, 4).Draw(t, f) {
 			case 0:
@@ -229,6 +251,9 @@ func TestLessEvidenceIsNeverMore(t *testing.T) {
 		q := rapid.IntRange(0, questions-1).Draw(t, "question")
 		for _, f := range Questions[q].Fields {
 			rec.Values[rec.Entity.Field(f)].Origin = Stated
+		}
+		if rapid.Bool().Draw(t, "status stated too") {
+			rec.Values[rec.Entity.Field("status")].Origin = Stated
 		}
 		after := Evaluate(EvidenceOf(rec, cols, facts))
 		if after.Why[q] == Answered {
