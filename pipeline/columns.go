@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"hash/maphash"
+	"math/bits"
 	"strings"
 
 	"sheetlift/importers/source"
@@ -15,7 +16,8 @@ const distinctLimit = 1 << 16
 // headerSearch is how many rows from the top may be the header where no mapping says.
 const headerSearch = 20
 
-// sheetProfile watches the rows of one sheet go by and counts what an inventory shows. It keeps hashes, never values.
+// sheetProfile watches the rows of one sheet go by and counts what an inventory shows. It keeps hashes, never values: what
+// it says of duplicates holds but for a chance of about rows squared in 2^65.
 type sheetProfile struct {
 	headerRow int // fixed, or found; 0 while searching
 	header    []string
@@ -24,16 +26,20 @@ type sheetProfile struct {
 	rows      int
 	cells     int
 	seed      maphash.Seed
-	seen      map[uint64]struct{}
+	seen      hashSet // of whole rows
 	repeats   int
 	keys      []*keyProfile
-	buf       []byte
+
+	// Of the block being added:
+	below  []int    // its rows below the header
+	sums   []uint64 // hash of each row's cells
+	filled []int    // non-empty cells of each row
 }
 
 type columnProfile struct {
-	kinds     map[string]int
+	counts    [source.ErrorValue + 1][source.TextFormat + 1]int // by kind and class
 	filled    int
-	distinct  map[uint64]struct{}
+	distinct  hashSet
 	over      bool
 	eNotation int
 	long      int
@@ -46,15 +52,13 @@ type columnProfile struct {
 type keyProfile struct {
 	label   string
 	columns []int
-	seen    map[uint64]struct{}
+	seen    hashSet
 	repeats int
 	first   int
 	last    int
 }
 
-func newSheetProfile() *sheetProfile {
-	return &sheetProfile{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
-}
+func newSheetProfile() *sheetProfile { return &sheetProfile{seed: maphash.MakeSeed()} }
 
 // start finds the header in the first block: where the mapping says, else the first of the top rows that has the most text
 // cells. With a mapping it also learns which columns make the keys.
@@ -88,7 +92,7 @@ func (s *sheetProfile) start(b *source.Block, m *mappings.Mapping) {
 		if s.outline = append(s.outline, o); len(o.Key) == 0 || m.Records[i].History {
 			continue
 		}
-		k := &keyProfile{columns: o.Key, seen: map[uint64]struct{}{}}
+		k := &keyProfile{columns: o.Key}
 		var letters []string
 		for _, c := range o.Key {
 			letters = append(letters, source.Letters(c))
@@ -98,101 +102,143 @@ func (s *sheetProfile) start(b *source.Block, m *mappings.Mapping) {
 	}
 }
 
-// add counts the rows of a block below the header.
+// add counts the rows of a block below the header, column by column.
 func (s *sheetProfile) add(b *source.Block) {
-	for i := range b.Rows() {
-		if b.RowNum[i] <= s.headerRow {
-			if b.RowNum[i] == s.headerRow {
-				s.header = mappings.HeaderNames(b, i)
-			}
-			continue
+	s.below = s.below[:0]
+	for i, row := range b.RowNum {
+		switch {
+		case row > s.headerRow:
+			s.below = append(s.below, i)
+		case row == s.headerRow:
+			s.header = mappings.HeaderNames(b, i)
 		}
-		s.row(b, i)
+	}
+	n := b.Rows()
+	s.sums, s.filled = append(s.sums[:0], make([]uint64, n)...), append(s.filled[:0], make([]int, n)...)
+	for _, col := range b.Used {
+		s.column(b, col)
+	}
+	kept := s.below[:0]
+	for _, i := range s.below {
+		if s.filled[i] == 0 {
+			continue // nothing but formulas without a value, or delimiters
+		}
+		kept = append(kept, i)
+		s.cells += s.filled[i]
+		if !s.seen.add(s.sums[i]) {
+			s.repeats++
+		}
+	}
+	s.below = kept
+	s.rows += len(kept)
+	for _, k := range s.keys {
+		s.key(b, k)
 	}
 }
 
-func (s *sheetProfile) row(b *source.Block, i int) {
-	p := s.buf[:0]
-	cells := 0
-	for col := range b.Cols {
-		c := b.Cols[col][i]
+// column adds a column of the block.
+func (s *sheetProfile) column(b *source.Block, col int) {
+	for len(s.columns) <= col {
+		s.columns = append(s.columns, &columnProfile{})
+	}
+	p, cells := s.columns[col], b.Cols[col]
+	for _, i := range s.below {
+		c := cells[i]
 		if c.Kind == source.Empty {
 			continue
 		}
-		cells++
-		for len(s.columns) <= col {
-			s.columns = append(s.columns, &columnProfile{kinds: map[string]int{}, distinct: map[uint64]struct{}{}})
-		}
 		v := b.Bytes(c)
-		s.columns[col].add(s.seed, c, v, b.RowNum[i])
-		p = append(p, byte(col), byte(col>>8), byte(c.Kind))
-		p = append(p, v...)
-		p = append(p, 0xff)
-	}
-	if cells == 0 {
-		s.buf = p
-		return
-	}
-	s.rows++
-	s.cells += cells
-	h := maphash.Bytes(s.seed, p)
-	if _, dup := s.seen[h]; dup {
-		s.repeats++
-	} else {
-		s.seen[h] = struct{}{}
-	}
-	for _, k := range s.keys {
-		p = p[:0]
-		blank := true
-		for _, col := range k.columns {
-			v := b.Bytes(b.Cell(col, i))
-			blank = blank && len(v) == 0
-			p = append(p, v...)
-			p = append(p, 0xff)
-		}
-		if blank {
-			continue
-		}
-		h := maphash.Bytes(s.seed, p)
-		if _, dup := k.seen[h]; dup {
-			if k.repeats++; k.first == 0 {
-				k.first = b.RowNum[i]
+		h := maphash.Bytes(s.seed, v)
+		p.filled++
+		p.counts[c.Kind][c.Class]++
+		if !p.over {
+			p.distinct.add(h)
+			if p.distinct.n > distinctLimit {
+				p.over, p.distinct = true, hashSet{}
 			}
-			k.last = b.RowNum[i]
-		} else {
-			k.seen[h] = struct{}{}
 		}
+		if c.Kind == source.Number {
+			p.number(c, v, b.RowNum[i])
+		}
+		s.filled[i]++
+		s.sums[i] = mix(s.sums[i]^h, uint64(col)<<8|uint64(c.Kind))
 	}
-	s.buf = p
 }
 
-func (c *columnProfile) add(seed maphash.Seed, cell source.Cell, v []byte, row int) {
-	c.filled++
-	kind := cell.Kind.String()
-	if cell.Kind == source.Number && cell.Class != source.General {
-		kind += ":" + cell.Class.String()
+// key adds the block to a key. Rows whose key is blank have none.
+func (s *sheetProfile) key(b *source.Block, k *keyProfile) {
+	for _, i := range s.below {
+		var h uint64
+		blank := true
+		for n, col := range k.columns {
+			v := b.Bytes(b.Cell(col, i))
+			blank = blank && len(v) == 0
+			h = mix(h^maphash.Bytes(s.seed, v), uint64(n))
+		}
+		if blank || k.seen.add(h) {
+			continue
+		}
+		if k.repeats++; k.first == 0 {
+			k.first = b.RowNum[i]
+		}
+		k.last = b.RowNum[i]
 	}
-	c.kinds[kind]++
-	if !c.over {
-		c.distinct[maphash.Bytes(seed, v)] = struct{}{}
-		if len(c.distinct) > distinctLimit {
-			c.over, c.distinct = true, map[uint64]struct{}{0: {}}
+}
+
+// mix spreads a hash and what it is about over 64 bits.
+func mix(h, what uint64) uint64 {
+	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, what^0xd6e8feb86659fd93)
+	return hi ^ lo
+}
+
+// hashSet is a set of hashes, which are evenly spread already: open addressing, at most half full.
+type hashSet struct {
+	slots []uint64 // 0 is free
+	n     int
+}
+
+// add puts h into the set and reports whether it is new. 0 stands for 1.
+func (s *hashSet) add(h uint64) bool {
+	if 2*s.n >= len(s.slots) {
+		old := s.slots
+		s.slots, s.n = make([]uint64, max(64, 2*len(old))), 0
+		for _, h := range old {
+			if h != 0 {
+				s.add(h)
+			}
 		}
 	}
-	if cell.Kind != source.Number {
-		return
+	if h == 0 {
+		h = 1
 	}
+	mask := uint64(len(s.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch s.slots[i] {
+		case h:
+			return false
+		case 0:
+			s.slots[i] = h
+			s.n++
+			return true
+		}
+	}
+}
+
+// number looks for what makes a number doubtful as an id.
+func (c *columnProfile) number(cell source.Cell, v []byte, row int) {
 	doubtful := false
 	if cell.Flags&source.ZeroPadded != 0 {
 		c.padded++
 		doubtful = true
 	}
-	if bytes.ContainsAny(v, "eE") && wide(v) {
-		c.eNotation++
-		doubtful = true
-	} else if digits(v) > 15 && !bytes.ContainsRune(v, '.') {
-		c.long++
-		doubtful = true
+	if len(v) > 15 || bytes.ContainsAny(v, "eE") {
+		if bytes.ContainsAny(v, "eE") && wide(v) {
+			c.eNotation++
+			doubtful = true
+		} else if digits(v) > 15 && !bytes.ContainsRune(v, '.') {
+			c.long++
+			doubtful = true
+		}
 	}
 	if doubtful {
 		if c.first == 0 {
@@ -226,11 +272,36 @@ func (c *columnProfile) count() int {
 	if c.over {
 		return distinctLimit
 	}
-	return len(c.distinct)
+	return c.distinct.n
+}
+
+// kinds names the kinds of the cells, numbers by the class of their format too.
+func (c *columnProfile) kinds() map[string]int {
+	out := map[string]int{}
+	for kind, classes := range c.counts {
+		for class, n := range classes {
+			name := source.Kind(kind).String()
+			if source.Kind(kind) == source.Number && source.Class(class) != source.General {
+				name += ":" + source.Class(class).String()
+			}
+			if n > 0 {
+				out[name] += n
+			}
+		}
+	}
+	return out
+}
+
+// of is the number of cells of a kind.
+func (c *columnProfile) of(k source.Kind) (n int) {
+	for _, m := range c.counts[k] {
+		n += m
+	}
+	return n
 }
 
 // mixed reports whether a column holds both text and numbers (or booleans), or dates beside text.
 func (c *columnProfile) mixed() bool {
-	text := c.kinds["text"]
-	return text > 0 && c.filled-text-c.kinds["error"] > 0
+	text := c.of(source.Text)
+	return text > 0 && c.filled-text-c.of(source.ErrorValue) > 0
 }

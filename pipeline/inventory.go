@@ -287,7 +287,7 @@ func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, 
 	}
 	for col, c := range prof.columns {
 		inv.Columns = append(inv.Columns, InventoryColumn{
-			Column: source.Letters(col), Name: prof.name(col), Kinds: c.kinds, Blank: prof.rows - c.filled,
+			Column: source.Letters(col), Name: prof.name(col), Kinds: c.kinds(), Blank: prof.rows - c.filled,
 			Distinct: c.count(), DistinctAtLeast: c.over, ENotation: c.eNotation, LongNumbers: c.long, ZeroPadded: c.padded,
 		})
 		if c.filled == prof.rows && prof.rows > 1 && !c.over && c.count() == prof.rows {
@@ -344,7 +344,7 @@ func (p *Pipeline) sheetFindings(rec *recorder, prof *readProfile, sheet source.
 		}
 		if c.mixed() {
 			report("column.mixed_types", at(hazard(c.filled, 0, 0, "column %s (%s) mixes text with numbers or dates: %d of %d cells are text",
-				source.Letters(col), prof.name(col), c.kinds["text"], c.filled)))
+				source.Letters(col), prof.name(col), c.of(source.Text), c.filled)))
 		}
 		if c.padded > 0 {
 			report("id.zeros_lost", at(hazard(c.padded, c.first, c.last, "column %s (%s): %d numbers show leading zeros that exist only in the number format",
