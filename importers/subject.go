@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -24,8 +25,8 @@ func (k Key) String() string {
 }
 
 // SubjectKeys returns the normalised keys of a suppression, case or consent record, in the order subject_id, email, phone,
-// device_id. E-mail addresses are NFC and case-folded (two addresses that differ only in case match), phones are E.164,
-// ids are NFC and keep their case. Only values from the row count: one that an operator states for a file would make all
+// device_id. E-mail addresses are NFC and case-folded (two addresses that differ only in case match) with the domain in its ASCII
+// form (münchen.example and xn--mnchen-3ya.example are one), phones are E.164, ids are NFC and keep their case. Only values from the row count: one that an operator states for a file would make all
 // its rows one subject.
 func SubjectKeys(rec *Record, system string) []Key {
 	keys := make([]Key, 0, 4)
@@ -39,11 +40,32 @@ func SubjectKeys(rec *Record, system string) []Key {
 		case "subject_id", "device_id":
 			k.System = system
 		case "email":
-			k.Value = fold(k.Value)
+			k.Value = foldMail(k.Value)
 		}
 		keys = append(keys, k)
 	}
 	return keys
+}
+
+// foldMail puts an address into the form in which addresses are compared.
+func foldMail(s string) string {
+	s = fold(s)
+	at := strings.LastIndexByte(s, '@')
+	domain := s[at+1:]
+	if at < 0 || isASCII(domain) && !strings.Contains(domain, "xn--") {
+		return s
+	}
+	if ascii, err := domains.ToASCII(domain); err == nil {
+		return s[:at+1] + ascii
+	}
+	return s // no domain that exists; it only matches itself
+}
+
+// domains maps as RFC 5895 and UTS 46 say, without the transitional forms: straße.example is not strasse.example.
+var domains = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // Reaches reports whether a suppression with these keys and this reason concerns a record with those keys. An objection,

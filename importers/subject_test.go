@@ -40,6 +40,34 @@ func TestEmailCaseInSuppression(t *testing.T) {
 	}
 }
 
+// An internationalised domain is one domain in both of its forms (RFC 5891).
+func TestDomainInBothForms(t *testing.T) {
+	key := func(s string) string {
+		return SubjectKeys(newRecord("consent", map[string]Value{"email": text(s)}), "crm")[0].Value
+	}
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"jürgen@MÜNCHEN.example", "jürgen@xn--mnchen-3ya.example", true},
+		{"jürgen@mu\u0308nchen.example", "JÜRGEN@XN--MNCHEN-3YA.Example", true},
+		{"a@例え.example", "a@xn--r8jz45g.example", true},
+		{"a@straße.example", "a@strasse.example", false},
+		{"a@under_score.münchen.example", "a@under_score.xn--mnchen-3ya.example", true},
+		{"jürgen@shop.example", "jurgen@shop.example", false},
+		{"a@xn--.example", "a@XN--.example", true}, // no domain, but the same text
+		{"xn--mnchen-3ya@shop.example", "münchen@shop.example", false},
+	} {
+		if got := key(tt.a) == key(tt.b); got != tt.same {
+			t.Errorf("%s and %s: same = %v (%s, %s)", tt.a, tt.b, got, key(tt.a), key(tt.b))
+		}
+	}
+	rec := newRecord("consent", map[string]Value{"email": text("jürgen@MÜNCHEN.example")})
+	if SubjectKeys(rec, "crm"); rec.Get("email").Text != "jürgen@MÜNCHEN.example" {
+		t.Error("the stored value changes")
+	}
+}
+
 func TestSubjectIDMeansSomethingOnlyInItsSystem(t *testing.T) {
 	a := SubjectKeys(newRecord("consent", map[string]Value{"subject_id": text("17")}), "crm")
 	b := SubjectKeys(newRecord("suppression", map[string]Value{"subject_id": text("17")}), "shop")
