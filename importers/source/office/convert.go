@@ -66,7 +66,7 @@ func convert(ctx context.Context, j job) (_ *os.File, _ *source.Conversion, err 
 	said, err := run(limit, program, dir, j.limits.FileBytes, "--version")
 	tool, version := parseVersion(said)
 	if err == nil {
-		_, err = run(limit, program, dir, j.limits.FileBytes, "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", dir.at("out"), dir.input(j.format))
+		_, err = run(limit, program, dir, j.limits.FileBytes, "--infilter="+j.format.filter(), "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", dir.at("out"), dir.input(j.format))
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -1,10 +1,17 @@
-//go:build !linux
+//go:build unix && !linux
 
 package office
 
-import "os/exec"
+import (
+	"os/exec"
+	"syscall"
+)
 
-// isolate makes the command's end the end of what it is; other systems than Linux have no name spaces for us.
-func isolate(cmd *exec.Cmd, _ bool) { cmd.Cancel = func() error { return end(cmd) } }
+// isolate puts the command into a process group of its own; this system has no name spaces, so apart changes nothing.
+func isolate(cmd *exec.Cmd, _ bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return end(cmd) }
+}
 
-func end(cmd *exec.Cmd) error { return cmd.Process.Kill() }
+// end kills the whole group.
+func end(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -39,6 +39,14 @@ func (f Format) said() (article, words string) {
 	return "an", "old Excel workbook (.xls)"
 }
 
+// filter is LibreOffice's name for the format. Told none, it looks at the bytes and takes what it doesn't know for text.
+func (f Format) filter() string {
+	if f == XLSB {
+		return "Calc MS Excel 2007 Binary"
+	}
+	return "MS Excel 97" // reads the older ones too
+}
+
 // Book is a converted workbook.
 type Book struct {
 	*xlsx.Book
@@ -53,6 +61,11 @@ func Open(ctx context.Context, name string, format Format, r io.ReaderAt, size i
 	if format == XLSB {
 		if err := checkPackage(name, r, size, lim); err != nil {
 			return nil, err
+		}
+	}
+	if format == XLS {
+		if err := whole(r, size); err != nil {
+			return nil, &source.Error{Kind: source.ErrTruncated, File: name, Message: "it is an old Excel workbook (.xls) of which a part is missing: it is damaged or was cut off", Remedy: "get the file again from its source", Err: err}
 		}
 	}
 	f, done, err := convert(ctx, job{name: name, format: format, r: r, size: size, limits: lim})

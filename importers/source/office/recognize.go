@@ -3,12 +3,10 @@ package office
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"sheetlift/importers/source"
 )
@@ -72,39 +70,4 @@ func checkPackage(name string, r io.ReaderAt, size int64, lim source.Limits) err
 		}
 	}
 	return nil
-}
-
-// protectedXLS looks for a FILEPASS record (MS-XLS 2.4.117), which stands near the beginning of the workbook's stream.
-func protectedXLS(r io.ReaderAt, size int64) bool {
-	head := make([]byte, 512)
-	if _, err := r.ReadAt(head, 0); err != nil {
-		return false
-	}
-	shift := binary.LittleEndian.Uint16(head[30:])
-	if shift != 9 && shift != 12 {
-		return false
-	}
-	// The entry of the stream is in the directory's first sectors; when they don't follow each other, nothing is found, and the
-	// message is less exact.
-	dir := make([]byte, 4096)
-	n, _ := r.ReadAt(dir, (int64(binary.LittleEndian.Uint32(head[48:]))+1)<<shift)
-	for e := dir[:n]; len(e) >= 128; e = e[128:] {
-		var name strings.Builder
-		for i := 0; i < 62 && (e[i] != 0 || e[i+1] != 0); i += 2 {
-			name.WriteString(string(utf16.Decode([]uint16{binary.LittleEndian.Uint16(e[i:])})))
-		}
-		if s := strings.ToLower(name.String()); s != "workbook" && s != "book" {
-			continue
-		}
-		stream := make([]byte, 512)
-		n, _ := r.ReadAt(stream, (int64(binary.LittleEndian.Uint32(e[116:]))+1)<<shift)
-		for b := stream[:n]; len(b) >= 4; {
-			id, length := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[2:]))
-			if id == 0x2f {
-				return true
-			}
-			b = b[min(4+length, len(b)):]
-		}
-	}
-	return false
 }
