@@ -189,6 +189,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 			return err
 		}
 	}
+	d.facts.link()
 	// Configs first: what points to them must know which rows of theirs were accepted.
 	order := make([]int, len(sheets))
 	for i := range order {
@@ -292,6 +293,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 				rec := &row.Records[i]
 				d.facts.learn(d.identify(sh, rec), sh.src.obtained)
 			}
+			d.facts.linkRow(row.Records, sh.src.System)
 			return nil
 		})
 	})
@@ -523,9 +525,32 @@ func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error)
 		}
 	}
 	if !x.Entity.Event {
-		return j, "", nil
+		return j, "", s.judgeAgainst(row, &x)
 	}
 	return s.judgeConsent(row, j)
+}
+
+// judgeAgainst says of a suppression, erasure or objection whether it applies to several subjects.
+func (s *settler) judgeAgainst(row *mappings.Row, x *identified) error {
+	switch x.Entity.Name {
+	case "suppression":
+	case "case":
+		_, erases := importers.ErasureOf(&x.Record, x.id, s.sh.src.obtained)
+		_, opposes := importers.CaseEvent(&x.Record, x.id, s.sh.src.obtained)
+		if !erases && !opposes {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return s.appliesToAll(row, x, s.facts.links.Subject(importers.SubjectKeys(&x.Record, x.system)))
+}
+
+func (s *settler) appliesToAll(row *mappings.Row, x *identified, subject importers.Subject) error {
+	if !subject.Several {
+		return nil
+	}
+	return s.report(row, "subject.applies_to_all", importers.SubjectKeys(&x.Record, x.system)[0].Kind, x, nil)
 }
 
 // judgeConsent applies the consent rule and the precedence of what speaks against it.
@@ -558,13 +583,18 @@ func (s *settler) judgeConsent(row *mappings.Row, j judged) (judged, string, err
 	j.verdict = importers.Evaluate(importers.EvidenceOf(&x.Record, x.Columns, facts))
 	ev := importers.EventOf(&x.Record, x.id, j.verdict.Class, s.sh.src.obtained)
 	keys := importers.SubjectKeys(&x.Record, x.system)
-	if erased, _ := importers.Erased(ev, s.facts.erasuresOf(keys)); erased {
+	subject := s.facts.links.Subject(keys)
+	list := s.facts.about(subject)
+	if erased, _ := importers.Erased(ev, erasures(list)); erased {
 		return j, "subject.erased", s.report(row, "subject.erased", "", x, nil)
 	}
-	if ev.Status != importers.StatusGiven {
-		return j, "", nil
+	switch {
+	case ev.Status != importers.StatusGiven:
+		return j, "", s.appliesToAll(row, x, subject)
+	case subject.Several:
+		return j, "subject.multiple_match", s.report(row, "subject.multiple_match", keys[0].Kind, x, nil)
 	}
-	against, suppressions := s.facts.against(ev.Scope, keys)
+	against, suppressions := opposing(list, ev.Scope, keys)
 	if over, why := importers.Overruled(ev, against, suppressions); over {
 		rule := "consent.overruled"
 		if strings.HasPrefix(why, "suppressed_") {
