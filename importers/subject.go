@@ -1,6 +1,7 @@
 package importers
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -30,7 +31,7 @@ func (k Key) String() string {
 // its rows one subject.
 func SubjectKeys(rec *Record, system string) []Key {
 	keys := make([]Key, 0, 4)
-	for _, kind := range [...]string{"subject_id", "email", "phone", "device_id"} {
+	for _, kind := range kinds {
 		v := rec.Get(kind)
 		if !v.Set || v.Origin != FromRow || v.Text == "" {
 			continue
@@ -87,6 +88,12 @@ func Reaches(reason string, suppression, record []Key) bool {
 		}
 	}
 	return shared && !contact
+}
+
+// ReachesLinked is Reaches for a suppression that has no key in common with the record but is known to be about its subject
+// (see Links).
+func ReachesLinked(reason string, record []Key) bool {
+	return !deliveryOnly(reason) || !slices.ContainsFunc(record, Key.Contact)
 }
 
 // fold maps each character to one member of its simple case-folding orbit, so that fold(a) == fold(b) exactly when

@@ -25,7 +25,8 @@ type house struct {
 	dir string
 	url string
 
-	opened *store.DB // what the test itself looks with
+	opened   *store.DB // what the test itself looks with
+	progress func(stage, source string, done, all int64)
 }
 
 const batchYAML = `version: 1
@@ -175,7 +176,7 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 			return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		},
 		Encode: func(w io.Writer, f finding.Finding) error { return json.NewEncoder(w).Encode(f) },
-		Notify: func(string) {},
+		Notify: func(string) {}, Progress: h.progress,
 	})
 }
 

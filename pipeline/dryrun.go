@@ -193,6 +193,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 			return err
 		}
 	}
+	d.facts.link()
 	left := map[string]int{} // record rules by entity that are not decided yet
 	for _, m := range in.maps {
 		for _, rec := range m.Records {
@@ -294,8 +295,10 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			}
 			st := d.standing(sh, row)
 			for i := range row.Records {
+				st.consent = row.Records[i].Entity.Event
 				d.facts.learn(d.identify(sh, &row.Records[i]), sh.src.obtained, st)
 			}
+			d.facts.linkRow(row.Records, sh.src.System)
 			return nil
 		})
 	})

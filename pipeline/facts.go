@@ -11,23 +11,25 @@ import (
 	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/importers/staged"
+	"sheetlift/mappings"
 	"sheetlift/pipeline/store"
 )
 
 // facts are what a row is judged by besides itself: what the batch's other rows say, and what the register holds.
 type facts struct {
-	configs      map[string]map[string]bool // entity, key: held by the register or accepted in this batch
-	pending      map[string]map[string]bool // entity, key: surveyed, its row not decided yet
-	notices      map[string]*notice         // by id and version, and by wording digest
-	retention    []importers.RetentionRule
-	suppressions map[importers.Key][]*suppression
-	opposing     map[importers.Key][]*opposition
-	erasures     map[importers.Key][]importers.Erasure
-	keys         map[string]*keyGroup // by record id: keys that occur more than once
-	shared       map[[2]string]bool   // (system, entity) that several sources bring
-	held         map[uuid.UUID]string // record or event id to content digest
-	heldRecords  map[uuid.UUID]bool   // record ids of held events
-	imported     map[place]bool       // rows that this batch has brought in before
+	configs     map[string]map[string]bool // entity, key: held by the register or accepted in this batch
+	pending     map[string]map[string]bool // entity, key: surveyed, its row not decided yet
+	notices     map[string]*notice         // by id and version, and by wording digest
+	retention   []importers.RetentionRule
+	links       *importers.Links
+	linked      bool                 // links are built: who is one subject is known
+	against     []*against           // all that speaks against some consent
+	filed       map[int32][]*against // by place (see importers.Links), once linked
+	keys        map[string]*keyGroup // by record id: keys that occur more than once
+	shared      map[[2]string]bool   // (system, entity) that several sources bring
+	held        map[uuid.UUID]string // record or event id to content digest
+	heldRecords map[uuid.UUID]bool   // record ids of held events
+	imported    map[place]bool       // rows that this batch has brought in before
 }
 
 // place is a row of a source.
@@ -38,27 +40,30 @@ type place struct {
 
 type notice struct{ key, from, to string }
 
-type suppression struct {
-	importers.Suppression
+// against is one thing that speaks against consents of its subject: a suppression, an event or an erasure.
+type against struct {
 	standing
-	keys []importers.Key
-}
-
-// opposition is an event that speaks against consents.
-type opposition struct {
-	importers.Event
-	standing
+	keys        []importers.Key
+	several     bool // it matches several subjects, and applies to all of them
+	suppression *importers.Suppression
+	event       *importers.Event
+	erasure     *importers.Erasure
 }
 
 // standing says whether something of this batch comes into the register.
 type standing struct {
 	rejected bool     // its row is rejected
 	records  []string // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
+	consent  bool     // a consent event of this batch, which an erasure may reject
 }
 
-// rejects reports whether the row is rejected; only right once the survey is complete.
-func (f *facts) rejects(s *standing) bool {
-	return s.rejected || slices.ContainsFunc(s.records, func(id string) bool {
+// rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
+func (f *facts) rejects(a *against) bool {
+	if !a.rejected && a.event != nil && a.consent {
+		a.consent = false // asked once
+		a.rejected, _ = importers.Erased(*a.event, erasures(f.about(f.links.Subject(a.keys))))
+	}
+	return a.rejected || slices.ContainsFunc(a.records, func(id string) bool {
 		g := f.keys[id]
 		return g != nil && g.conflicts()
 	})
@@ -73,8 +78,7 @@ type keyGroup struct {
 func newFacts() *facts {
 	return &facts{
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
-		suppressions: map[importers.Key][]*suppression{}, opposing: map[importers.Key][]*opposition{},
-		erasures: map[importers.Key][]importers.Erasure{}, keys: map[string]*keyGroup{},
+		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[string]*keyGroup{},
 		held: map[uuid.UUID]string{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
 	}
 }
@@ -131,11 +135,11 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 
 // know takes in a record of the survey or of the register.
 func (f *facts) know(rec *importers.Record, id, system string, obtained int64, st standing) {
-	keys := func() []importers.Key { return importers.SubjectKeys(rec, system) }
-	oppose := func(ev importers.Event) {
-		o := &opposition{ev, st}
-		for _, k := range keys() {
-			f.opposing[k] = append(f.opposing[k], o)
+	say := func(a *against) {
+		a.standing = st
+		if a.keys = importers.SubjectKeys(rec, system); len(a.keys) > 0 {
+			f.against = append(f.against, a)
+			f.links.Want(a.keys)
 		}
 	}
 	switch rec.Entity.Name {
@@ -148,22 +152,52 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64, s
 	case "retention_rule":
 		f.retention = append(f.retention, importers.RetentionRuleOf(rec))
 	case "suppression":
-		s := &suppression{importers.SuppressionOf(rec, id, obtained), st, keys()}
-		for _, k := range s.keys {
-			f.suppressions[k] = append(f.suppressions[k], s)
-		}
+		x := importers.SuppressionOf(rec, id, obtained)
+		say(&against{suppression: &x})
 	case "case":
 		if e, ok := importers.ErasureOf(rec, id, obtained); ok {
-			for _, k := range keys() {
-				f.erasures[k] = append(f.erasures[k], e)
-			}
+			say(&against{erasure: &e})
 		}
 		if ev, ok := importers.CaseEvent(rec, id, obtained); ok {
-			oppose(ev)
+			say(&against{event: &ev})
 		}
 	case "consent":
-		if rec.Get("status").Text != importers.StatusGiven {
-			oppose(importers.EventOf(rec, id, importers.LegacyAssertion, obtained))
+		if opposes(rec) {
+			ev := importers.EventOf(rec, id, importers.LegacyAssertion, obtained)
+			say(&against{event: &ev})
+		}
+	}
+}
+
+// linkRow takes in who is one subject as far as a row says so. Records of one row speak of one subject unless they
+// name two.
+func (f *facts) linkRow(records []mappings.RecordOut, system string) {
+	all := make([][]importers.Key, 0, 4)
+	for i := range records {
+		if keys := importers.SubjectKeys(&records[i].Record, system); len(keys) > 0 {
+			all = append(all, keys)
+		}
+	}
+	if len(all) > 1 {
+		if keys, one := importers.RowKeys(all...); one {
+			f.links.Add(keys)
+			return
+		}
+	}
+	for _, keys := range all {
+		f.links.Add(keys)
+	}
+}
+
+// link works out who is one subject, once all rows are known, and files what speaks against each.
+func (f *facts) link() {
+	f.links.Build()
+	f.linked = true
+	for _, a := range f.against {
+		s := f.links.Subject(a.keys)
+		a.several = s.Several
+		for _, p := range s.Places {
+			f.filed[p] = append(f.filed[p], a)
 		}
 	}
 }
@@ -244,12 +278,32 @@ func (f *facts) heldState(x *identified) heldVerdict {
 	return heldNot
 }
 
-func (f *facts) erasuresOf(keys []importers.Key) []importers.Erasure {
-	var list []importers.Erasure
-	for _, k := range keys {
-		list = append(list, f.erasures[k]...)
+// about lists what speaks against a subject.
+func (f *facts) about(s importers.Subject) []*against {
+	places, several := f.links.Reach(s)
+	if len(places) == 1 {
+		return f.filed[places[0]]
+	}
+	var list []*against
+	seen := map[*against]bool{}
+	for i, p := range places {
+		for _, a := range f.filed[p] {
+			if (i < several || a.several) && !seen[a] {
+				seen[a] = true
+				list = append(list, a)
+			}
+		}
 	}
 	return list
+}
+
+func erasures(list []*against) (of []importers.Erasure) {
+	for _, a := range list {
+		if a.erasure != nil {
+			of = append(of, *a.erasure)
+		}
+	}
+	return of
 }
 
 // opponents are what speaks against a consent.
@@ -263,33 +317,33 @@ func (o *opponents) overrule(given importers.Event) (bool, string) {
 	return importers.Overruled(given, o.events, o.suppressions)
 }
 
-// against lists what speaks against a consent of that scope by a subject with these keys: what stands, and what stands or lies
-// in rejected rows of this batch.
-func (f *facts) against(scope importers.Scope, keys []importers.Key) (stands, all opponents) {
-	seen := map[string]bool{}
-	for _, k := range keys {
-		for _, e := range f.opposing[k] {
-			if !e.Scope.Opposes(scope) || seen[e.ID] {
-				continue
+// opposing lists, of what speaks against the subject of keys, what concerns a consent of that scope: what stands, and what
+// stands or lies in rejected rows of this batch.
+func (f *facts) opposing(list []*against, scope importers.Scope, keys []importers.Key) (stands, all opponents) {
+	for _, a := range list {
+		switch {
+		case a.event != nil && a.event.Scope.Opposes(scope):
+			all.events = append(all.events, *a.event)
+			if !f.rejects(a) {
+				stands.events = append(stands.events, *a.event)
 			}
-			seen[e.ID] = true
-			all.events = append(all.events, e.Event)
-			if !f.rejects(&e.standing) {
-				stands.events = append(stands.events, e.Event)
-			}
-		}
-		for _, s := range f.suppressions[k] {
-			if !s.Scope.Opposes(scope) || seen[s.ID] || !importers.Reaches(s.Reason, s.keys, keys) {
-				continue
-			}
-			seen[s.ID] = true
-			all.suppressions = append(all.suppressions, s.Suppression)
-			if !f.rejects(&s.standing) {
-				stands.suppressions = append(stands.suppressions, s.Suppression)
+		case a.suppression != nil && a.suppression.Scope.Opposes(scope) && a.reaches(keys):
+			all.suppressions = append(all.suppressions, *a.suppression)
+			if !f.rejects(a) {
+				stands.suppressions = append(stands.suppressions, *a.suppression)
 			}
 		}
 	}
 	return stands, all
+}
+
+// reaches reports whether a suppression about the subject of keys concerns a record with those keys.
+func (a *against) reaches(keys []importers.Key) bool {
+	shared := slices.ContainsFunc(keys, func(k importers.Key) bool { return slices.Contains(a.keys, k) })
+	if shared {
+		return importers.Reaches(a.suppression.Reason, a.keys, keys)
+	}
+	return importers.ReachesLinked(a.suppression.Reason, keys)
 }
 
 // opposingFilter selects what of an entity can speak against a consent.
@@ -328,6 +382,9 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					return err
 				}
 			}
+			if err := linkRegister(ctx, tx, e, p.id.Tenant, f.links); err != nil {
+				return err
+			}
 			for _, system := range p.systems() {
 				err := register.EachHeld(ctx, tx, e, p.id.Tenant, system, func(h register.Held) error {
 					id, err := uuid.Parse(h.ID)
@@ -349,6 +406,14 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 				}
 			}
 		}
+		return nil
+	})
+}
+
+// linkRegister takes in who is one subject as far as the register's rows say so.
+func linkRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, links *importers.Links) error {
+	return register.EachSubject(ctx, tx, e, tenant, func(system string, rec *importers.Record) error {
+		links.Add(importers.SubjectKeys(rec, system))
 		return nil
 	})
 }

@@ -89,6 +89,7 @@ type sheet struct {
 	index int
 	env   mappings.Env
 	src   *Source
+	most  int // rows of a block, if not as the reader gives it
 
 	statements []map[string]importers.Statement // by record of the mapping
 }
@@ -114,7 +115,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 		fd.Close()
 		return nil, err
 	}
-	sh := &sheet{file: fd, book: book, index: -1, src: s}
+	sh := &sheet{file: fd, book: book, index: -1, src: s, most: p.blockRows}
 	for i := range m.Records {
 		sh.statements = append(sh.statements, m.Records[i].Statements())
 	}
@@ -175,13 +176,39 @@ func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case s.most == 0:
 			err = f(b)
+		default:
+			for n := 0; err == nil && n < b.Rows(); n += s.most {
+				err = f(rowsOf(b, n, min(n+s.most, b.Rows())))
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// rowsOf is a part of a block's rows.
+func rowsOf(b *source.Block, from, to int) *source.Block {
+	part := *b
+	part.RowNum = b.RowNum[from:to]
+	part.Cols = make([][]source.Cell, len(b.Cols))
+	for i, c := range b.Cols {
+		part.Cols[i] = c[from:to]
+	}
+	if b.Line != nil {
+		part.Line = b.Line[from:to]
+	}
+	if b.Width != nil {
+		part.Width = b.Width[from:to]
+	}
+	if b.Records != nil {
+		part.Records = b.Records[from:to]
+	}
+	return &part
 }
 
 // compile profiles a sheet and compiles its mapping. Findings of the compilation are returned, not sunk.

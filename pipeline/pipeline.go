@@ -67,6 +67,8 @@ type Pipeline struct {
 	ledger *ledger.Ledger
 	id     register.Identity
 	home   string
+
+	blockRows int // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
 }
 
 // New returns a pipeline over an opened and migrated database.

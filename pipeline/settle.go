@@ -204,7 +204,7 @@ type note struct{ rule, field, message string }
 // judge decides one record and reports why it is rejected, and what is doubtful about it.
 func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error) {
 	d := s.decide(s.sh.src, s.sh.statements[x.Spec], &x)
-	if d.rule == "" && x.Entity.Event {
+	if d.rule == "" {
 		s.opposed(&x, &d)
 	}
 	for _, n := range d.notes {
@@ -290,20 +290,36 @@ func (d *dryRunner) decideConsent(src *Source, statements map[string]importers.S
 		}
 	}
 	out.verdict = importers.Evaluate(importers.EvidenceOf(&x.Record, x.Columns, facts))
-	keys := importers.SubjectKeys(&x.Record, x.system)
-	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id, out.verdict.Class, src.obtained), d.facts.erasuresOf(keys)); erased {
+	if !d.facts.linked {
+		return // the survey does not know yet who is one subject
+	}
+	list := d.facts.about(d.facts.links.Subject(importers.SubjectKeys(&x.Record, x.system)))
+	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id, out.verdict.Class, src.obtained), erasures(list)); erased {
 		out.rule, out.notes = "subject.erased", nil
 	}
 }
 
 // opposed looks at what speaks against a given consent. What stands overrules it: it is kept as history. What lies in rejected
-// rows rejects it: otherwise the register would show it as given while the source says otherwise.
+// rows rejects it: otherwise the register would show it as given while the source says otherwise. A consent that matches
+// several subjects is rejected; what speaks against consents applies to all of them, which is said.
 func (s *settler) opposed(x *identified, d *decision) {
-	ev := importers.EventOf(&x.Record, x.id, d.verdict.Class, s.sh.src.obtained)
-	if ev.Status != importers.StatusGiven {
+	keys := importers.SubjectKeys(&x.Record, x.system)
+	if len(keys) == 0 {
 		return
 	}
-	stands, all := s.facts.against(ev.Scope, importers.SubjectKeys(&x.Record, x.system))
+	subject := s.facts.links.Subject(keys)
+	if !x.Entity.Event || x.Get("status").Text != importers.StatusGiven {
+		if subject.Several && s.speaksAgainst(x) {
+			d.notes = append(d.notes, note{rule: "subject.applies_to_all", field: keys[0].Kind})
+		}
+		return
+	}
+	if subject.Several {
+		d.rule, d.field, d.notes = "subject.multiple_match", keys[0].Kind, nil
+		return
+	}
+	ev := importers.EventOf(&x.Record, x.id, d.verdict.Class, s.sh.src.obtained)
+	stands, all := s.facts.opposing(s.facts.about(subject), ev.Scope, keys)
 	if over, why := stands.overrule(ev); over {
 		n := note{rule: "consent.overruled", field: "status"}
 		if strings.HasPrefix(why, "suppressed_") {
@@ -318,6 +334,15 @@ func (s *settler) opposed(x *identified, d *decision) {
 	if over, _ := all.overrule(ev); over {
 		d.rule, d.field, d.notes = "consent.opposed_by_rejected", "status", nil
 	}
+}
+
+// speaksAgainst reports whether a record can speak against consents or erases a subject.
+func (s *settler) speaksAgainst(x *identified) bool {
+	if opposes(&x.Record) {
+		return true
+	}
+	_, erases := importers.ErasureOf(&x.Record, x.id, s.sh.src.obtained)
+	return x.Entity.Name == "case" && erases
 }
 
 // stage appends one record to its staged file and counts it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -176,36 +175,48 @@ func shown(f *importers.Field, v *importers.Value, reveal bool) string {
 func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored) (importers.Effective, error) {
 	keys := importers.SubjectKeys(&st.Record, st.System)
 	f := newFacts()
-	var events []importers.Event
+	f.links.Want(keys)
 	for _, name := range []string{"suppression", "case", "consent"} {
 		e := importers.ByName(name)
 		obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, opposingFilter[name])
 		if err != nil {
 			return importers.Effective{}, err
 		}
-		filter := register.Filter{Cond: opposingFilter[name]}
-		if name == "consent" {
-			filter.Cond = ""
-		}
-		err = register.Each(ctx, tx, e, p.id.Tenant, filter, func(o *register.Stored) error {
+		err = register.Each(ctx, tx, e, p.id.Tenant, register.Filter{Cond: opposingFilter[name]}, func(o *register.Stored) error {
 			f.know(&o.Record, o.ID, o.System, obtained[o.ID], standing{})
-			if name == "consent" && o.Get("status").Text == importers.StatusGiven &&
-				slices.ContainsFunc(importers.SubjectKeys(&o.Record, o.System), func(k importers.Key) bool { return slices.Contains(keys, k) }) {
-				events = append(events, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained[o.ID]))
-			}
 			return nil
 		})
 		if err != nil {
 			return importers.Effective{}, err
 		}
+		if err := linkRegister(ctx, tx, e, p.id.Tenant, f.links); err != nil {
+			return importers.Effective{}, err
+		}
 	}
+	f.link()
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
-	_, against := f.against(scope, keys)
+	_, against := f.opposing(f.about(f.links.Subject(keys)), scope, keys)
+	events := against.events
+	consent := importers.ByName("consent")
+	given := "status = 'given'"
+	obtained, err := register.UndatedObtained(ctx, tx, consent, p.id.Tenant, given)
+	if err != nil {
+		return importers.Effective{}, err
+	}
+	err = register.Each(ctx, tx, consent, p.id.Tenant, register.Filter{Cond: given}, func(o *register.Stored) error {
+		if o.ID == st.ID || f.links.Same(keys, importers.SubjectKeys(&o.Record, o.System)) {
+			events = append(events, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained[o.ID]))
+		}
+		return nil
+	})
+	if err != nil {
+		return importers.Effective{}, err
+	}
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return importers.Effective{}, err
 	}
-	return importers.StateFor(scope, append(events, against.events...), against.suppressions, now), nil
+	return importers.StateFor(scope, events, against.suppressions, now), nil
 }
 
 // outlined is one record of a mapping with its columns and constants.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"sheetlift/importers"
 )
@@ -60,8 +61,9 @@ func (id Identity) KeyDigest(system, entity, key string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ContentDigest is SHA-256 over the typed, length-prefixed values of a record. The original spelling of a date, its zone and
-// who stated a value are no part of it: the same decision exported in another layout is the same content.
+// ContentDigest is SHA-256 over the typed, length-prefixed values of a record. The original spelling of a date, its zone, who
+// stated a value, and whether ë is one character or two are no part of it: the same decision exported in another layout or by
+// another program is the same content.
 func ContentDigest(rec *importers.Record) string {
 	var buf [2048]byte
 	p := buf[:0]
@@ -82,11 +84,21 @@ func ContentDigest(rec *importers.Record) string {
 			p = binary.BigEndian.AppendUint64(p, uint64(v.Int))
 		default:
 			p = append(p, 's')
-			p = appendText(p, v.Text)
+			p = appendText(p, nfc(v.Text))
 		}
 	}
 	sum := sha256.Sum256(p)
 	return hex.EncodeToString(sum[:])
+}
+
+// nfc gives ASCII back as it is: it is in NFC, and nearly all values are ASCII.
+func nfc(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return norm.NFC.String(s)
+		}
+	}
+	return s
 }
 
 func appendText(p []byte, s string) []byte {

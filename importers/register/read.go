@@ -230,6 +230,55 @@ func (s *scan) stored(e *importers.Entity, table string) *Stored {
 	return st
 }
 
+// EachSubject calls f for each record of the entity with the fields that name its subject; other fields are left unset. The
+// record is valid until f returns. Entities that have no subject have no such record.
+func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, f func(system string, rec *importers.Record) error) error {
+	var names []string
+	var fields []int
+	for _, kind := range importers.SubjectFields() {
+		if i := e.Field(kind); i >= 0 {
+			names, fields = append(names, kind), append(fields, i)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	var system string
+	texts := make([]*string, len(names))
+	dest := []any{&system}
+	for i := range texts {
+		dest = append(dest, &texts[i])
+	}
+	rec := importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields))}
+	for _, table := range e.Tables {
+		rows, err := tx.Query(ctx, `SELECT system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE tenant = $1`, tenant)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", table, err)
+		}
+		for rows.Next() {
+			if err := rows.Scan(dest...); err != nil {
+				rows.Close()
+				return fmt.Errorf("read %s: %w", table, err)
+			}
+			for i, text := range texts {
+				rec.Values[fields[i]] = importers.Value{}
+				if text != nil {
+					rec.Values[fields[i]] = importers.Value{Set: true, Text: *text}
+				}
+			}
+			if err := f(system, &rec); err != nil {
+				rows.Close()
+				return err
+			}
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return fmt.Errorf("read %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
 // Provenance is where one record came from.
 type Provenance struct {
 	ID, Entity, Batch, Snapshot, Source string

@@ -1,0 +1,439 @@
+package importers
+
+import (
+	"hash/maphash"
+	"slices"
+)
+
+// Links knows which identifiers belong to one subject, because some row holds both. Give it the keys of every row (Add), say
+// whose subjects will be asked for (Want), then Build, then ask (Subject, Same).
+//
+// A row's subject goes by its strongest key, its owner: the subject id, else the e-mail address, the phone, the device. Keys
+// of one row belong together, but for two cases in which linking would be a guess:
+//
+//   - a key is shared if rows give it two different owners of one kind (and system): a mailbox info@ of three customers, a
+//     family's phone. A shared key links nobody. A row that names its subject by nothing stronger matches several subjects.
+//   - links contradict each other if they join two subject ids of one system. None of them is used then.
+//
+// Rows that share a key speak of one subject in any case, as far as precautions go (see Reach).
+//
+// What comes out does not depend on the order of rows, nor on repeats. A key is kept as a digest of 16 bytes; above that,
+// memory grows only with the keys that are wanted and what they are linked to.
+type Links struct {
+	seeds   [2]maphash.Seed
+	systems map[string]uint64
+	chunks  [][]link // rows, one after the other
+	rows    int
+	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
+
+	wanted map[link]int32 // node numbers
+	keys   []link         // by node
+	nodes  []linkNode
+	hubs   [][]int32 // by place: the places of keys that stand beside it and are not one with it
+}
+
+// link is the digest of a key. The low bits of hi hold kind, system number and whether it is the last of its row.
+type link struct{ hi, lo uint64 }
+
+type linkNode struct {
+	place   int32
+	shared  bool
+	several [len(kinds)]bool // by kind: two owners of this kind
+	owners  []int32          // in the order of their tags
+}
+
+// kinds are the kinds of keys, the strongest first.
+var kinds = [...]string{"subject_id", "email", "phone", "device_id"}
+
+// SubjectFields are the names of the fields that name a subject, the strongest first.
+func SubjectFields() []string { return kinds[:] }
+
+const (
+	linkLast    = 1 << 0
+	linkKindAt  = 1
+	linkSysAt   = 3
+	linkSystems = 1 << 13
+	linkTag     = linkSystems<<linkSysAt - 2 // kind and system
+	linkChunk   = 1 << 14
+	// linkPasses is how often the rows are gone over for what the wanted keys are linked to. Chains of links are short; should
+	// one be longer, all rows are taken in.
+	linkPasses = 12
+)
+
+// NewLinks starts without any row.
+func NewLinks() *Links {
+	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]uint64{}, wanted: map[link]int32{}}
+}
+
+func (k link) kind() int   { return int(k.hi >> linkKindAt & 3) }
+func (k link) tag() uint64 { return k.hi & linkTag }
+func (k link) last() bool  { return k.hi&linkLast != 0 }
+func (k link) plain() link { return link{k.hi &^ linkLast, k.lo} }
+
+func (l *Links) digest(k *Key) link {
+	kind := slices.Index(kinds[:], k.Kind)
+	system, ok := l.systems[k.System]
+	if !ok {
+		system = uint64(len(l.systems)) % linkSystems
+		l.systems[k.System] = system
+	}
+	var h maphash.Hash
+	var d [2]uint64
+	for i := range d {
+		h.SetSeed(l.seeds[i])
+		h.WriteString(k.System)
+		h.WriteByte(0)
+		h.WriteString(k.Value)
+		d[i] = h.Sum64()
+	}
+	tag := system<<linkSysAt | uint64(kind)<<linkKindAt
+	return link{d[0]&^(linkTag|linkLast) | tag, d[1]}
+}
+
+// Add takes in the keys of one row, as SubjectKeys orders them.
+func (l *Links) Add(keys []Key) {
+	if len(keys) == 0 || len(keys) == 1 && keys[0].Kind == kinds[0] { // an id by itself links nothing and is never in doubt
+		return
+	}
+	if n := len(l.chunks); n == 0 || len(l.chunks[n-1])+len(keys) > linkChunk {
+		l.chunks = append(l.chunks, make([]link, 0, max(linkChunk, len(keys))))
+	}
+	c := &l.chunks[len(l.chunks)-1]
+	var owner int
+	for i := range keys {
+		k := l.digest(&keys[i])
+		if i == 0 {
+			owner = k.kind()
+		} else {
+			l.beside[owner][k.kind()] = true
+		}
+		if i == len(keys)-1 {
+			k.hi |= linkLast
+		}
+		*c = append(*c, k)
+	}
+	l.rows++
+}
+
+// RowKeys joins the keys of the records of one row, and reports whether they can be those of one subject: no two different
+// values of one kind.
+func RowKeys(records ...[]Key) (keys []Key, one bool) {
+	for _, kind := range kinds {
+		var first *Key
+		for _, rec := range records {
+			for i := range rec {
+				k := &rec[i]
+				switch {
+				case k.Kind != kind:
+				case first == nil:
+					first = k
+					keys = append(keys, *k)
+				case *first != *k:
+					return nil, false
+				}
+			}
+		}
+	}
+	return keys, true
+}
+
+// Want says that the subject of these keys will be asked for. Keys that nobody wanted belong to no subject.
+func (l *Links) Want(keys []Key) {
+	for i := range keys {
+		l.want(l.digest(&keys[i]))
+	}
+}
+
+func (l *Links) want(k link) bool {
+	k = k.plain()
+	if _, ok := l.wanted[k]; ok {
+		return false
+	}
+	l.wanted[k] = int32(len(l.keys))
+	l.keys = append(l.keys, k)
+	return true
+}
+
+// each calls f with the keys of each row.
+func (l *Links) each(f func(row int, keys []link)) {
+	row := 0
+	for _, c := range l.chunks {
+		from := 0
+		for i := range c {
+			if c[i].last() {
+				f(row, c[from:i+1])
+				from = i + 1
+				row++
+			}
+		}
+	}
+}
+
+// Build works out the links. No row may be added after it.
+func (l *Links) Build() {
+	l.wantDoubtful()
+	taken := make([]uint64, (l.rows+63)/64)
+	var rows []int32 // nodes of the rows that matter; ^node ends a row
+	for pass := 0; len(l.keys) > 0; pass++ {
+		grown := false
+		filter := newLinkFilter(l.keys)
+		l.each(func(row int, keys []link) {
+			if taken[row/64]>>(row%64)&1 == 1 || pass < linkPasses && !slices.ContainsFunc(keys, func(k link) bool {
+				return filter.may(k) && l.has(k)
+			}) {
+				return
+			}
+			taken[row/64] |= 1 << (row % 64)
+			for i, k := range keys {
+				if l.want(k) {
+					grown = true
+					filter.add(k)
+				}
+				n := l.wanted[k.plain()]
+				if i == len(keys)-1 {
+					n = ^n
+				}
+				rows = append(rows, n)
+			}
+		})
+		if !grown || pass == linkPasses {
+			break
+		}
+	}
+	l.chunks = nil
+	l.join(rows)
+}
+
+// wantDoubtful wants the keys of rows that may match several subjects: those without a subject id that hold a kind of key
+// which stands beside a stronger one elsewhere.
+func (l *Links) wantDoubtful() {
+	doubtful := func(owner, kind int) bool {
+		for s := range owner {
+			if l.beside[s][kind] {
+				return true
+			}
+		}
+		return false
+	}
+	any := false
+	for owner := range kinds {
+		for kind := range kinds {
+			any = any || doubtful(owner, kind)
+		}
+	}
+	if !any {
+		return
+	}
+	l.each(func(_ int, keys []link) {
+		owner := keys[0].kind()
+		for _, k := range keys {
+			if doubtful(owner, k.kind()) {
+				l.want(k)
+			}
+		}
+	})
+}
+
+func (l *Links) has(k link) bool {
+	_, ok := l.wanted[k.plain()]
+	return ok
+}
+
+// join finds owners, shared keys, and what belongs together.
+func (l *Links) join(rows []int32) {
+	l.nodes = make([]linkNode, len(l.keys))
+	l.hubs = make([][]int32, len(l.keys))
+	var nodes []int32
+	each := func(f func(nodes []int32)) {
+		nodes = nodes[:0]
+		for _, n := range rows {
+			if n >= 0 {
+				nodes = append(nodes, n)
+				continue
+			}
+			f(append(nodes, ^n))
+			nodes = nodes[:0]
+		}
+	}
+	each(func(row []int32) {
+		for _, n := range row[1:] {
+			x := &l.nodes[n]
+			if last := len(x.owners) - 1; last < 0 || x.owners[last] != row[0] {
+				x.owners = append(x.owners, row[0])
+			}
+		}
+	})
+	for n := range l.nodes {
+		x := &l.nodes[n]
+		slices.SortFunc(x.owners, func(a, b int32) int {
+			if c := l.keys[a].kind() - l.keys[b].kind(); c != 0 {
+				return c
+			}
+			if s, t := l.keys[a].tag(), l.keys[b].tag(); s != t {
+				if s < t {
+					return -1
+				}
+				return 1
+			}
+			return int(a - b)
+		})
+		x.owners = slices.Compact(x.owners)
+		for i := 1; i < len(x.owners); i++ {
+			if k := l.keys[x.owners[i]]; k.tag() == l.keys[x.owners[i-1]].tag() {
+				x.several[k.kind()], x.shared = true, true
+			}
+		}
+	}
+	parent := make([]int32, len(l.nodes))
+	for n := range parent {
+		parent[n] = int32(n)
+	}
+	root := func(n int32) int32 {
+		for parent[n] != n {
+			parent[n] = parent[parent[n]]
+			n = parent[n]
+		}
+		return n
+	}
+	each(func(row []int32) {
+		first := int32(-1)
+		for _, n := range row {
+			switch {
+			case l.nodes[n].shared:
+			case first < 0:
+				first = root(n)
+			default:
+				parent[root(n)] = first
+			}
+		}
+	})
+	type idOf struct {
+		root int32
+		tag  uint64
+	}
+	ids, contradicts := map[idOf]bool{}, map[int32]bool{}
+	for n := range l.nodes {
+		if k := l.keys[n]; k.kind() == 0 {
+			id := idOf{root(int32(n)), k.tag()}
+			contradicts[id.root] = contradicts[id.root] || ids[id]
+			ids[id] = true
+		}
+	}
+	for n := range l.nodes {
+		l.nodes[n].place = int32(n)
+		if r := root(int32(n)); !l.nodes[n].shared && !contradicts[r] {
+			l.nodes[n].place = r
+		}
+	}
+	each(func(row []int32) {
+		owner := l.nodes[row[0]].place
+		for _, n := range row[1:] {
+			if p := l.nodes[n].place; p != owner && !slices.Contains(lastFew(l.hubs[owner]), p) {
+				l.hubs[owner] = append(l.hubs[owner], p)
+			}
+		}
+	})
+	for i, h := range l.hubs {
+		slices.Sort(h)
+		l.hubs[i] = slices.Compact(h)
+	}
+}
+
+// lastFew bounds the search for a repeat; the rest go when the list is compacted.
+func lastFew(list []int32) []int32 { return list[max(0, len(list)-8):] }
+
+// Subject is whom the keys of a row stand for. Two rows speak of one subject if they have a place in common.
+type Subject struct {
+	Places  []int32 // where what is known of the subject is filed
+	Several bool    // the row names its subject only by keys that rows give to several
+}
+
+// Subject says whom keys, as SubjectKeys orders them, stand for. Build must have been called.
+func (l *Links) Subject(keys []Key) Subject {
+	var s Subject
+	if len(l.keys) == 0 {
+		return s
+	}
+	var own []int32 // owners stronger than the row's own, the first of each kind and system
+	for i := range keys {
+		n, ok := l.wanted[l.digest(&keys[i])]
+		if !ok {
+			continue
+		}
+		x := &l.nodes[n]
+		if !slices.Contains(s.Places, x.place) {
+			s.Places = append(s.Places, x.place)
+		}
+		stronger := slices.Index(kinds[:], keys[0].Kind)
+		for kind := range stronger {
+			s.Several = s.Several || x.several[kind]
+		}
+		if s.Several {
+			continue
+		}
+		for _, o := range x.owners {
+			if l.keys[o].kind() >= stronger {
+				break
+			}
+			own = append(own, o)
+		}
+	}
+	for i, a := range own {
+		for _, b := range own[:i] {
+			s.Several = s.Several || a != b && l.keys[a].tag() == l.keys[b].tag()
+		}
+	}
+	return s
+}
+
+// Reach lists the places where to look for what speaks against the subject: what was said of it, and what was said of
+// several subjects (see Subject.Several) by a key that stands beside one of its own. The latter begin at index several.
+func (l *Links) Reach(s Subject) (places []int32, several int) {
+	places = append(places, s.Places...)
+	for _, p := range s.Places {
+		for _, h := range l.hubs[p] {
+			if !slices.Contains(places, h) {
+				places = append(places, h)
+			}
+		}
+	}
+	return places, len(s.Places)
+}
+
+// Same reports whether two rows speak of one subject beyond doubt: they have a key or a link in common that is not shared,
+// neither matches several subjects, and no system gives them different ids.
+func (l *Links) Same(a, b []Key) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Kind == kinds[0] && y.Kind == x.Kind && x.System == y.System && x.Value != y.Value {
+				return false
+			}
+		}
+	}
+	s, t := l.Subject(a), l.Subject(b)
+	if s.Several || t.Several {
+		return false
+	}
+	return slices.ContainsFunc(s.Places, func(p int32) bool { return !l.nodes[p].shared && slices.Contains(t.Places, p) })
+}
+
+// linkFilter rules out most keys that are not in a set.
+type linkFilter struct{ bits []uint64 }
+
+func newLinkFilter(keys []link) *linkFilter {
+	n := 1 << 10
+	for n < len(keys)/4 {
+		n *= 2
+	}
+	f := &linkFilter{bits: make([]uint64, n)}
+	for _, k := range keys {
+		f.add(k)
+	}
+	return f
+}
+
+func (f *linkFilter) add(k link)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }
+func (f *linkFilter) may(k link) bool { i := f.at(k); return f.bits[i/64]>>(i%64)&1 == 1 }
+func (f *linkFilter) at(k link) uint64 {
+	return k.lo & uint64(len(f.bits)*64-1)
+}
