@@ -139,7 +139,7 @@ type Profiler struct {
 	specs []*profiledSpec
 	dates []int // columns whose date evidence is wanted
 	named namedHeader
-	skip  []bool // rows of the block that prove nothing: skipped, ragged, the header again
+	skip  []bool // rows of the block that prove nothing: blank, skipped, ragged, the header again
 	buf   []byte
 	err   error
 }
