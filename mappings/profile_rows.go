@@ -58,11 +58,11 @@ func (p *Profiler) findHeader(b *source.Block) (from int, err error) {
 			continue
 		}
 		p.p.HeaderRow = row
-		for col := range b.Cols {
-			text := headerText(b, col, i)
+		names := HeaderNames(b, i)
+		for _, text := range names {
 			p.folded = append(p.folded, headerFold(text))
-			p.p.Header = append(p.p.Header, headerName(text, col))
 		}
+		p.p.Header = ShownHeaders(names)
 		for n := len(p.folded); n > 0 && p.folded[n-1] == ""; n-- {
 			p.folded, p.p.Header = p.folded[:n-1], p.p.Header[:n-1]
 		}
@@ -433,7 +433,7 @@ func (w *wordStats) add(raw []byte, word string, row, col int) {
 		return
 	}
 	w.counts[word]++
-	if !w.hidden[word] && !finding.Quote(string(bytes.TrimSpace(raw))) {
+	if !w.hidden[word] && !showableWord(string(bytes.TrimSpace(raw)), shownFrom) {
 		w.hidden[word] = true
 	}
 }
@@ -495,7 +495,7 @@ func (w *wordStats) list(show bool) FieldWords {
 	out := w.FieldWords
 	out.Distinct = len(w.counts)
 	for word, rows := range w.counts {
-		if show && !w.hidden[word] {
+		if show && !w.hidden[word] && rows >= shownFrom {
 			out.Words = append(out.Words, WordCount{word, rows})
 		}
 	}
