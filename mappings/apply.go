@@ -45,10 +45,10 @@ type RecordOut struct {
 }
 
 // Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
-// are passed over. An error of sink or emit ends it.
+// and blank rows are passed over. An error of sink or emit ends it.
 func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error) error {
 	for i := range b.Rows() {
-		if b.RowNum[i] <= pl.headerRow {
+		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
 			continue
 		}
 		pl.judge(b, i)

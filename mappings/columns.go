@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
 	"sheetlift/importers/source"
 	"sheetlift/mappings/strictyaml"
-	"sheetlift/pipeline/finding"
 )
 
 // maxColumns is the last column of a worksheet, XFD.
@@ -63,35 +61,6 @@ func headerText(b *source.Block, col, i int) string {
 		}
 	}
 	return strings.Join(strings.Fields(strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), "\ufeff")), " ")
-}
-
-// headerName is how messages and results show the column: by its header, or by position if the header is blank or looks like
-// a value about a person (the row is then hardly a header).
-func headerName(header string, col int) string {
-	if header == "" || !showable(header) {
-		return "column " + source.Letters(col)
-	}
-	return header
-}
-
-// showable is finding.Quote for headers, which may be longer and have capital words like a name does.
-func showable(header string) bool {
-	if len([]rune(header)) > 120 {
-		return false
-	}
-	for part := range strings.FieldsSeq(header) {
-		part = strings.TrimFunc(part, unicode.IsPunct)
-		if part != "" && !finding.Quote(part) {
-			return false
-		}
-	}
-	digits := 0
-	for _, r := range header {
-		if unicode.IsDigit(r) {
-			digits++
-		}
-	}
-	return digits <= 8 && !strings.Contains(header, "@")
 }
 
 // columnIndex is the index from 0 of column letters, or -1.

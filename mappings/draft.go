@@ -14,7 +14,7 @@ const todo = "TODO"
 
 // Draft writes a bare mapping for a sheet: its header's place, every column as a comment to choose from, and TODO where a
 // person has to decide. Parse refuses it until the TODOs are filled in, and says which. headerRow 0 means that the sheet has no
-// header; header then counts the columns. A header that looks like a value about a person is named by its position.
+// header; header then counts the columns. A header that looks like a value about a person is named by its position, see ShownHeaders.
 func Draft(name string, header []string, sheet string, headerRow int) []byte {
 	var b strings.Builder
 	b.WriteString("# A mapping says which columns become which fields. Fill in every TODO; docs/mapping.md explains each key,\n")
@@ -38,6 +38,7 @@ func Draft(name string, header []string, sheet string, headerRow int) []byte {
 	b.WriteString("      # FIELD: COLUMN, one a line. Columns of the sheet:\n")
 	seen := map[string]int{}
 	total := map[string]int{}
+	shown := ShownHeaders(header)
 	for _, h := range header {
 		total[headerFold(h)]++
 	}
@@ -46,7 +47,7 @@ func Draft(name string, header []string, sheet string, headerRow int) []byte {
 		seen[folded]++
 		letter := source.Letters(col)
 		switch {
-		case headerRow == 0 || folded == "" || !showable(h):
+		case headerRow == 0 || folded == "" || shown[col] != h:
 			fmt.Fprintf(&b, "      # %s: { letter: %s }\n", todo, letter)
 		case total[folded] > 1:
 			fmt.Fprintf(&b, "      # %s: { from: { header: %s, nth: %d } }   # column %s\n", todo, quoteYAML(h), seen[folded], letter)

@@ -31,7 +31,7 @@ func (m *Mapping) HeaderIn(b *source.Block) (row, index int) {
 }
 
 // HeaderNames are the header texts of row i of a block, one a column, as they stand there: they may look like personal
-// values, see LooksPersonal.
+// values, see ShownHeaders.
 func HeaderNames(b *source.Block, i int) []string {
 	var names []string
 	for col := range b.Cols {

@@ -59,6 +59,7 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 	p.zone = c.zone(path+".zone", fs.Zone)
 	c.formats(path, fs, &p)
 	c.words(path, e, fs, &p)
+	c.answers(path, e, fs, &p)
 	for _, w := range fs.NullTokens {
 		if fold(w) == "" {
 			c.fault(path+".null_tokens", "remove the blank word; a blank cell is no value anyway", "a null token is blank")
@@ -155,6 +156,8 @@ func (c *checker) words(path string, e *importers.Entity, fs *FieldSpec, p *fiel
 	usesYesNo := false
 	switch {
 	case p.typ == importers.Enum, p.typ == importers.Bool:
+	case len(fs.Enum) > 0 && !e.Config && slices.Contains(answerFields, p.field.Name):
+		return // answers says why
 	case len(fs.Enum) > 0:
 		c.fault(path+".enum", "remove enum, or remove type", "enum does not go with type %s", p.typ)
 		return

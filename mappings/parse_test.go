@@ -3,6 +3,8 @@ package mappings
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -73,6 +75,18 @@ func TestParseFaults(t *testing.T) {
 		{"polarity without yes", one("consent", "email", "email: M", "status: { from: S, enum: { given: [Y] }, polarity: normal }"), []string{`8: polarity has nothing to act on`}},
 		{"polarity of a channel", consent("channel: { from: C, polarity: inverted }"), []string{`9: polarity has nothing to act on`}},
 		{"polarity word", one("consent", "email", "email: M", "status: { from: S, enum: { yes: [Y] }, polarity: inverse }"), []string{`8: there is no polarity "inverse"`}},
+		{"enum in place of a proof", consent("proof_ref: { from: D, enum: { doi-log-88412: [Y] } }"), []string{`9: words can't stand for consent.proof_ref: only the source says it | map the column`}},
+		{"enum in place of an actor", consent("actor: { from: D, type: enum, enum: { Web form: [web] } }"), []string{`9: words can't stand for consent.actor`}},
+		{"enum in place of a digest", consent("notice_digest: { from: D, enum: { abc: [Y] } }"), []string{`9: words can't stand for consent.notice_digest`}},
+		{"enum in place of a subject", consent("subject_id: { from: D, enum: { C-1: [Y] } }"), []string{`9: words can't stand for consent.subject_id`}},
+		{"enum in place of a device", consent("device_id: { from: D, enum: { C-1: [Y] } }"), []string{`9: words can't stand for consent.device_id`}},
+		{"enum in place of a phone", consent("phone: { from: D, enum: { \"+4915112345678\": [Y] } }"), []string{`9: words can't stand for consent.phone`}},
+		{"enum in place of a time", consent("occurred_at: { from: D, enum: { 2024-03-01: [Y] } }"), []string{`9: words can't stand for consent.occurred_at`}},
+		{"enum in place of a requester", one("case", "email", "email: { from: M, enum: { a@example.com: [Y] } }", "request_type: T", "status: S", "received_at: R"), []string{`7: words can't stand for case.email`}},
+		{"yes is no purpose", consent("purpose: { from: N, enum: { newsletter: [News, \" JA! \"] } }"), []string{`9: the word "JA!" says yes or no, and nothing about consent.purpose | use const with stated_by: it is recorded and never counts`}},
+		{"a tick is no notice", consent("notice_id: { from: N, enum: { PN: \"✔\ufe0f\" } }", "notice_version: { from: N, enum: { v1: [1, v1] } }"), []string{`9: the word "✔️" says yes or no`, `10: the word "1" says yes or no`}},
+		{"yes is no capacity", consent("actor_role: { from: N, enum: { processor: [oui, \"Sí\"] } }"), []string{`9: the word "oui" says`, `9: the word "Sí" says`}},
+		{"yes is no kind of proof", consent("proof_kind: { from: N, enum: { double_opt_in_log: [wahr] } }"), []string{`9: the word "wahr" says yes or no, and nothing about consent.proof_kind`}},
 		{"normalize", consent("note: { from: C, normalize: [trim, strip] }"), []string{`9: there is no normalization "strip" | known: trim`}},
 		{"lower and upper", consent("note: { from: C, normalize: [lower, upper] }"), []string{`9: lower and upper contradict each other`}},
 		{"rules unknown", consent("note: { from: C, rules: \"maxx=200\" }"), []string{`9: the rules "maxx=200" can't be evaluated`}},
@@ -128,11 +142,35 @@ func TestParseAccepts(t *testing.T) {
 			"      purpose: { from: P, enum: { news: [\"a\"] } }\n      channel: { const: email, stated_by: { name: T, at: 2026-10-01T10:00:00Z } }\n" +
 			"      notice_version: { from: { header: Version, nth: 2 } }\n      note: { from: [A, B], join: \"; \", normalize: trim, rules: \"max=200\" }\n",
 		"letters without header": "version: 1\nmapping: m\nheader: { none: true }\n" + strings.TrimPrefix(one("purpose", "purpose_id", "purpose_id: a", "name: { from: { letter: B } }"), "version: 1\nmapping: m\n"),
+		"translated answers":     one("consent", "email", "email: M", "status: { from: S, enum: { given: [Y] } }", "purpose: { from: P, enum: { news: [Newsletter, NL] } }", "proof_kind: { from: K, enum: { double_opt_in_log: [DOI log] } }", "notice_version: { from: V, enum: { v2: [\"2\", second] } }", "actor_role: { from: R, enum: { processor: [Agentur] } }"),
+		"yes of a channel":       one("consent", "email", "email: M", "status: { from: S, enum: { given: [Y] } }", "channel: { from: C, enum: { email: [x] } }"),
 		"config const":           one("notice", "notice_id", "notice_id: N", "notice_version: { const: 1.0 }", "valid_from: { const: 2026-01-01 }"),
 		"bool words":             one("case", "external_id", "external_id: A", "request_type: T", "status: S", "received_at: R", "identity_verified: { from: I, enum: { yes: [x], no: [o] } }"),
 	} {
 		if got := faults(t, text); got != nil {
 			t.Errorf("%s: %s", name, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// docs/mapping.md publishes the words that answer nothing.
+func TestBareWordsArePublished(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "mapping.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "`" + strings.Join(bareWords, "` `") + "`"
+	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), want) {
+		t.Errorf("docs/mapping.md does not list:\n%s", want)
+	}
+	for _, w := range []string{"Y", " yes ", "JA", "Sì", "(x)", "ok!", "TRUE", "✔\ufe0e", "Opt-In", "n/a"} {
+		if !bareWord(w) {
+			t.Errorf("%q is a bare word", w)
+		}
+	}
+	for _, w := range []string{"news", "v1", "NL", "DOI log", "yes to all", "10"} {
+		if bareWord(w) {
+			t.Errorf("%q is no bare word", w)
 		}
 	}
 }

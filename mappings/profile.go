@@ -7,7 +7,7 @@ import (
 
 // Profile is what one pass over a sheet found out: the header's place, and the evidence that single rows can't give. Its JSON
 // form is canonical and holds no personal value: columns are named by their headers (by position where a header looks like a
-// value), repeated keys by row numbers, and words only of fields without personal data.
+// value), repeated keys by row numbers, and words only of fields without personal data (see FieldWords).
 type Profile struct {
 	Mapping   string          `json:"mapping"`              // digest of the mapping it was made with
 	Sheet     string          `json:"sheet,omitempty"`      //
@@ -95,7 +95,8 @@ type KeyProfile struct {
 	Groups   [][]int `json:"groups,omitempty"`
 }
 
-// FieldWords lists words of a column that a field's closed list doesn't know. Only words that may be shown are listed.
+// FieldWords lists words of a column that a field's closed list doesn't know. Only words that may be shown are listed: not what
+// fewer than three rows hold, nor what is shaped like a name.
 type FieldWords struct {
 	Record   int         `json:"record"` // index in the mapping
 	Field    string      `json:"field"`  // entity.field
@@ -139,7 +140,7 @@ type Profiler struct {
 	specs []*profiledSpec
 	dates []int // columns whose date evidence is wanted
 	named namedHeader
-	skip  []bool // rows of the block that prove nothing: skipped, ragged, the header again
+	skip  []bool // rows of the block that prove nothing: blank, skipped, ragged, the header again
 	buf   []byte
 	err   error
 }

@@ -40,7 +40,7 @@ func (p *Profiler) findHeader(b *source.Block) (from int, err error) {
 		row := b.RowNum[i]
 		var is bool
 		switch {
-		case h.Row > 0 && row > h.Row:
+		case h.Row > 0 && (row > h.Row || row == h.Row && blankRow(b, i)):
 			return -1, p.fault(h.Row, "the header row is blank", "set header in the mapping to the row that holds the column names", nil)
 		case h.Row > 0:
 			is = row == h.Row
@@ -58,11 +58,11 @@ func (p *Profiler) findHeader(b *source.Block) (from int, err error) {
 			continue
 		}
 		p.p.HeaderRow = row
-		for col := range b.Cols {
-			text := headerText(b, col, i)
+		names := HeaderNames(b, i)
+		for _, text := range names {
 			p.folded = append(p.folded, headerFold(text))
-			p.p.Header = append(p.p.Header, headerName(text, col))
 		}
+		p.p.Header = ShownHeaders(names)
 		for n := len(p.folded); n > 0 && p.folded[n-1] == ""; n-- {
 			p.folded, p.p.Header = p.folded[:n-1], p.p.Header[:n-1]
 		}
@@ -80,13 +80,29 @@ func (p *Profiler) noHeader() error {
 		"correct header in the mapping; `sheetlift cells` shows what the sheet holds", nil)
 }
 
+// rowHolds reports whether some cell of row i has a value that is more than white space.
 func rowHolds(b *source.Block, i int) bool {
 	for col := range b.Cols {
-		if b.Cols[col][i].Kind != source.Empty {
+		c := b.Cols[col][i]
+		if c.Kind != source.Empty && (c.Kind != source.Text || len(bytes.TrimSpace(b.Bytes(c))) > 0) {
 			return true
 		}
 	}
 	return false
+}
+
+// blankRow reports whether row i is no row at all: nothing but empty cells and white space. A formula without a stored result is
+// something: its value is lost.
+func blankRow(b *source.Block, i int) bool {
+	if rowHolds(b, i) {
+		return false
+	}
+	for col := range b.Cols {
+		if b.Cols[col][i].Flags&source.NoCache != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // headerTwice refuses a second match: which of them is the header is then a guess.
@@ -105,10 +121,19 @@ func (p *Profiler) headerTwice(b *source.Block, from int) error {
 // rows profiles the rows of b from index from.
 func (p *Profiler) rows(b *source.Block, from int) error {
 	n := b.Rows()
-	if p.p.FirstRow == 0 {
-		p.p.FirstRow = b.RowNum[from]
+	p.skip = append(p.skip[:0], make([]bool, n)...)
+	blank := 0
+	for i := from; i < n; i++ {
+		if blankRow(b, i) {
+			p.skip[i] = true
+			blank++
+			continue
+		}
+		if p.p.FirstRow == 0 {
+			p.p.FirstRow = b.RowNum[i]
+		}
+		p.p.LastRow = b.RowNum[i]
 	}
-	p.p.LastRow = b.RowNum[n-1]
 	for len(p.columns) < max(len(b.Cols), len(p.p.Header)) {
 		col := len(p.columns)
 		c := &columnStats{ColumnProfile: ColumnProfile{Letter: source.Letters(col), Name: "column " + source.Letters(col)}, seen: map[string]struct{}{}}
@@ -118,16 +143,19 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 		c.Blank = p.p.Rows // rows before the column began
 		p.columns = append(p.columns, c)
 	}
-	p.p.Rows += n - from
+	p.p.Rows += n - from - blank
 	for col, c := range p.columns {
+		c.Blank -= blank // blank rows are no rows, so their cells don't count
 		if col >= len(b.Cols) {
 			c.Blank += n - from
 			continue
 		}
 		p.column(c, b, b.Cols[col], from)
 	}
-	p.skip = append(p.skip[:0], make([]bool, n)...)
 	for i := from; i < n; i++ {
+		if p.skip[i] {
+			continue
+		}
 		for _, s := range p.skips {
 			if s.holds(b, i) {
 				p.skip[i] = true
@@ -405,7 +433,7 @@ func (w *wordStats) add(raw []byte, word string, row, col int) {
 		return
 	}
 	w.counts[word]++
-	if !w.hidden[word] && !finding.Quote(string(bytes.TrimSpace(raw))) {
+	if !w.hidden[word] && !showableWord(string(bytes.TrimSpace(raw)), shownFrom) {
 		w.hidden[word] = true
 	}
 }
@@ -467,7 +495,7 @@ func (w *wordStats) list(show bool) FieldWords {
 	out := w.FieldWords
 	out.Distinct = len(w.counts)
 	for word, rows := range w.counts {
-		if show && !w.hidden[word] {
+		if show && !w.hidden[word] && rows >= shownFrom {
 			out.Words = append(out.Words, WordCount{word, rows})
 		}
 	}

@@ -105,7 +105,7 @@ func TestProfile(t *testing.T) {
 	if k := p.Keys[0]; k.Rows != 4 || k.Distinct != 3 || !reflect.DeepEqual(k.Groups, [][]int{{3, 5}}) {
 		t.Errorf("keys: %+v", k)
 	}
-	if w := p.Words[0]; w.Rows != 2 || w.Distinct != 2 || !reflect.DeepEqual(w.Words, []WordCount{{"perhaps", 1}}) {
+	if w := p.Words[0]; w.Rows != 2 || w.Distinct != 2 || len(w.Words) != 0 {
 		t.Errorf("words: %+v", w)
 	}
 	data, err := json.Marshal(p)
@@ -120,6 +120,90 @@ func TestProfile(t *testing.T) {
 	var back Profile
 	if err := json.Unmarshal(data, &back); err != nil || back.Digest() != p.Digest() {
 		t.Errorf("the profile changes on its way through JSON: %v", err)
+	}
+}
+
+// A word of a closed list is shown only if three rows hold it and it has not the shape of a name.
+func TestShownWords(t *testing.T) {
+	words := map[string]bool{ // word and whether three rows of it may be shown
+		"grnated": true, "Not sure": true, "opted out": true, "Opt-In": true, "E-Mail": true, "vielleicht": true, "v2.1": true,
+		"jane.doe": false, "J.Doe": false, "J. Doe": false, "Doe J": false, "doe, jane": false, "O'Brien": false, "Schmidt-Meier": false, "李小龙": false, "김민수": false, "محمد": false,
+		"Erika Mustermann": false, "mia@shop.example": false, "192.0.2.7": false, "Musterstraße 12": false, "0151 2345678": false,
+	}
+	rare := []string{"Müller", "Meier", "novák"}
+	rows := sheet("Mail | S")
+	for range shownFrom {
+		for w := range words {
+			rows = append(rows, []cell{txt("a@example.com"), txt(w)})
+		}
+	}
+	for _, w := range rare {
+		rows = append(rows, []cell{txt("a@example.com"), txt(w)})
+	}
+	rows = append(rows, []cell{txt("a@example.com"), txt(rare[0])})
+	r := run(t, withField(), rows, runOptions{})
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	gaps := r.columns[0]
+	if gaps.Rule != "enum.gaps" || gaps.Rows != len(rows)-1 || !strings.HasPrefix(gaps.Message, fmt.Sprintf("%d words are not known", len(words)+len(rare))) {
+		t.Errorf("gaps: %+v", gaps)
+	}
+	data, err := json.Marshal(r.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := gaps.Message + string(data)
+	for _, f := range r.findings {
+		text += f.Message
+	}
+	for w, show := range words {
+		if got := strings.Contains(text, fmt.Sprintf("The value %q is none", w)); got != show {
+			t.Errorf("%s: shown %v, want %v", w, got, show)
+		}
+		if !show && (strings.Contains(text, w) || strings.Contains(text, fold(w))) {
+			t.Errorf("%s is shown", w)
+		}
+	}
+	for _, w := range rare {
+		if strings.Contains(text, w) || strings.Contains(text, fold(w)) {
+			t.Errorf("%s is shown, though few rows hold it", w)
+		}
+	}
+}
+
+// A header that looks like a value is shown by its position, and so is every header of a row that looks like data.
+func TestShownHeaders(t *testing.T) {
+	for name, tc := range map[string]struct{ header, want []string }{
+		"names":       {[]string{"E-mail", "Consent date", "", "Notice", "Street 1", "v2"}, []string{"E-mail", "Consent date", "column C", "Notice", "Street 1", "v2"}},
+		"one value":   {[]string{"Name", "mia@shop.example", "Consent"}, []string{"Name", "column B", "Consent"}},
+		"street":      {[]string{"Name", "Musterstraße 12", "Consent"}, []string{"Name", "column B", "Consent"}},
+		"ip":          {[]string{"192.0.2.7", "Consent"}, []string{"column A", "Consent"}},
+		"ip and port": {[]string{"Consent", "192.0.2.7:443"}, []string{"Consent", "column B"}},
+		"ipv6":        {[]string{"2001:db8::17", "Consent"}, []string{"column A", "Consent"}},
+		"data":        {[]string{"Müller", "mia@shop.example", "0151 2345678", "Y"}, []string{"column A", "column B", "column C", "column D"}},
+		"date and id": {[]string{"Müller", "1.3.1985", "K-10042"}, []string{"column A", "column B", "column C"}},
+		"numbers":     {[]string{"Müller", "7", "45352.4"}, []string{"column A", "column B", "column C"}},
+		"one number":  {[]string{"Kunde", "2024"}, []string{"Kunde", "2024"}},
+		"nothing":     {nil, []string{}},
+	} {
+		if got := ShownHeaders(tc.header); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	r := run(t, one("consent", "email", "email: { from: { letter: B } }", "status: { from: { letter: D }, enum: { given: [Y] } }"), sheet("Müller | mia@shop.example | 0151 2345678 | Y", "Meier | leo@shop.example | 0151 2345679 | Y"), runOptions{})
+	data, err := json.Marshal(r.profile)
+	if err != nil || r.err != nil {
+		t.Fatal(err, r.err)
+	}
+	for _, f := range r.columns {
+		data = append(data, f.Message...)
+	}
+	if strings.Contains(string(data), "Müller") || !strings.Contains(string(data), "column A") {
+		t.Errorf("%s", data)
+	}
+	if d := string(Draft("x", []string{"Müller", "mia@shop.example", "0151 2345678", "Y"}, "", 1)); strings.Contains(d, "Müller") {
+		t.Error("a draft shows a name")
 	}
 }
 

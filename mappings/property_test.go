@@ -58,6 +58,88 @@ func TestBlockSizeDoesNotMatter(t *testing.T) {
 	})
 }
 
+// Blank rows are no rows: rows of empty cells or white space change no count, no finding and no record.
+func TestBlankRowsAreNoRows(t *testing.T) {
+	blanks := rapid.SampledFrom([][]cell{
+		{}, {txt("")}, make([]cell, 7), make([]cell, 12), {txt(" ")}, {{}, txt("\t\u00a0"), {}, txt("  ")}, {{}, {}, {}, {}, {}, {}, {}, {}, {}, txt(" ")},
+	})
+	data := rapid.SampledFrom([]string{
+		"e1 | live | a@example.com | 0151 23456789 | News | 13/04/2026 10:15 | Y", "e2 | test | b@example.com | | NL | | Y", "e3 | | bad | 12 | Nws | soon | maybe",
+		"e1 | live | a@example.com | | NL | 03/04/2026 10:15 | nein", "| | | | | | Y", "e4 | live", "Entry | Status | E-mail | Mobile | Topic | When | Newsletter",
+		"e5 | live | c@example.com | | NL | | Y | beyond", "e6 | live | d@example.com | | NL | | ",
+	})
+	mapping := strings.Replace(consents, "from: When, format: [\"DD.MM.YYYY HH:mm\", iso8601]", "from: When", 1)
+	mapping = strings.Replace(mapping, "header: { match: [Entry, Newsletter] }\n", "", 1)
+	rapid.Check(t, func(rt *rapid.T) {
+		rows := sheet("Entry | Status | E-mail | Mobile | Topic | When | Newsletter")
+		numbers := map[int]int{1: 1} // row with blank rows -> row without
+		with := append([][]cell{}, rows...)
+		if rapid.Bool().Draw(rt, "blank above") {
+			with = append([][]cell{blanks.Draw(rt, "blank")}, with...)
+			numbers = map[int]int{2: 1}
+		}
+		for range rapid.IntRange(1, 12).Draw(rt, "rows") {
+			for range rapid.IntRange(0, 2).Draw(rt, "blanks") {
+				with = append(with, blanks.Draw(rt, "blank"))
+			}
+			row := sheet(data.Draw(rt, "row"))[0]
+			rows, with = append(rows, row), append(with, row)
+			numbers[len(with)] = len(rows)
+		}
+		with = append(with, blanks.Draw(rt, "blank"))
+		o := runOptions{textFile: rapid.Bool().Draw(rt, "text file"), size: rapid.IntRange(1, 9).Draw(rt, "size")}
+		a, b := run(t, mapping, rows, o), run(t, mapping, with, o)
+		if a.err != nil || b.err != nil {
+			rt.Fatal(a.err, b.err)
+		}
+		if len(a.rows) != len(b.rows) {
+			rt.Fatalf("%d rows, with blank rows %d", len(a.rows), len(b.rows))
+		}
+		for i := range a.rows {
+			x, y := a.rows[i], b.rows[i]
+			if y.Num = numbers[y.Num]; x.Num != y.Num || x.Verdict != y.Verdict || x.Rule != y.Rule || !reflect.DeepEqual(x.Records, y.Records) {
+				rt.Fatalf("row %d: %+v\nwith blank rows %+v", x.Num, x, y)
+			}
+		}
+		rules := func(r *result) (list []string) {
+			for _, f := range append(append(r.findings[:0:0], r.columns...), r.findings...) {
+				list = append(list, f.Rule+" "+f.Column+" "+f.Message)
+			}
+			return list
+		}
+		shape := func(p Profile) Profile {
+			p.HeaderRow, p.FirstRow, p.LastRow, p.Words, p.Keys = 0, 0, 0, nil, nil
+			columns := append([]ColumnProfile{}, p.Columns...)
+			for i := range columns {
+				if e := columns[i].DateShapes; e != nil {
+					e := *e
+					e.FirstDayFirst, e.FirstMonthFirst, e.FirstEither, e.LastNumeric, e.FirstCell = 0, 0, 0, 0, 0
+					columns[i].DateShapes = &e
+				}
+			}
+			p.Columns = columns
+			return p
+		}
+		if x, y := rules(a), rules(b); !reflect.DeepEqual(x, y) && !strings.Contains(strings.Join(x, ""), "mixed_order") {
+			rt.Fatalf("findings %q\nwith blank rows %q", x, y)
+		}
+		if x, y := shape(*a.profile), shape(*b.profile); !reflect.DeepEqual(x, y) {
+			rt.Fatalf("profile %+v\nwith blank rows %+v", x, y)
+		}
+		if len(a.profile.Keys) != 1 || a.profile.Keys[0].Rows != b.profile.Keys[0].Rows || len(a.profile.Keys[0].Groups) != len(b.profile.Keys[0].Groups) {
+			rt.Fatalf("keys %+v\nwith blank rows %+v", a.profile.Keys, b.profile.Keys)
+		}
+	})
+}
+
+// A formula without a stored result is no blank cell: what it held is lost, so its row is read.
+func TestLostFormulasAreNoBlankRows(t *testing.T) {
+	r := run(t, withField(), append(sheet("Mail | S"), []cell{flagged(cell{}, source.NoCache), {}}), runOptions{})
+	if len(r.rows) != 1 || r.profile.Rows != 1 {
+		t.Errorf("%d rows, profile %d", len(r.rows), r.profile.Rows)
+	}
+}
+
 // Whatever a cell holds, the outcome is the same with and without memory.
 func TestMemoChangesNothing(t *testing.T) {
 	m, err := Parse("m.yaml", []byte(withField("note: X", "phone: { from: X, region: DE }", "occurred_at: { from: X, zone: Europe/Berlin }", "channel: X", "external_id: X")))

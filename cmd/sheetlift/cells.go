@@ -243,16 +243,22 @@ func jsonVisitor(w *bufio.Writer, sheet string) visitor {
 func countVisitor(w *bufio.Writer, sheet, output string) visitor {
 	var kinds [5]int
 	var digest cellDigest
+	var columns [][]source.Cell // those that have cells in the block
 	return visitor{
 		block: func(b *source.Block) error {
+			columns = columns[:0]
+			for _, col := range b.Used {
+				columns = append(columns, b.Cols[col])
+			}
 			for i, row := range b.RowNum {
-				for _, col := range b.Used {
-					c := b.Cols[col][i]
+				place := digest.place(row)
+				for k, cells := range columns {
+					c := cells[i]
 					if c.Kind == source.Empty {
 						continue
 					}
 					kinds[c.Kind]++
-					digest.add(row, col, c, b.Bytes(c))
+					digest.add(place, b.Used[k], c, b.Bytes(c))
 				}
 			}
 			return nil
@@ -350,16 +356,29 @@ func fold(x, y uint64) uint64 {
 	return hi ^ lo
 }
 
-func (d *cellDigest) add(row, col int, c source.Cell, v []byte) {
-	h := fold(uint64(row)^digestK1, uint64(col)<<16|uint64(c.Kind)<<8|uint64(c.Class)^digestK2)
-	n := uint64(len(v))
-	for ; len(v) >= 16; v = v[16:] {
-		h = fold(h^binary.LittleEndian.Uint64(v), digestK3^binary.LittleEndian.Uint64(v[8:]))
+// place is what the cells of a row have in common in the digest.
+func (d *cellDigest) place(row int) uint64 { return fold(uint64(row)^digestK1, digestK4) }
+
+// add takes the next cell, whose row has this place.
+func (d *cellDigest) add(place uint64, col int, c source.Cell, v []byte) {
+	h := place ^ (uint64(col)<<16|uint64(c.Kind)<<8|uint64(c.Class))*digestK2
+	n := len(v)
+	var x, y uint64
+	switch {
+	case n > 16:
+		for rest := v; len(rest) > 16; rest = rest[16:] {
+			h = fold(h^binary.LittleEndian.Uint64(rest), digestK3^binary.LittleEndian.Uint64(rest[8:]))
+		}
+		fallthrough
+	case n > 8: // the last 16 bytes, or two overlapping halves
+		x, y = binary.LittleEndian.Uint64(v[max(0, n-16):]), binary.LittleEndian.Uint64(v[n-8:])
+	case n >= 4:
+		x, y = uint64(binary.LittleEndian.Uint32(v)), uint64(binary.LittleEndian.Uint32(v[n-4:]))
+	case n > 0:
+		x, y = uint64(v[0])<<8|uint64(v[n/2]), uint64(v[n-1])
 	}
-	var tail [16]byte
-	copy(tail[:], v)
-	h = fold(h^binary.LittleEndian.Uint64(tail[:]), digestK4^binary.LittleEndian.Uint64(tail[8:]))
-	hi, lo := bits.Mul64(h^n, digestK1)
+	h = fold(h^x, digestK4^y)
+	hi, lo := bits.Mul64(h^uint64(n), digestK1)
 	d.a = fold(d.a+hi, digestK2) ^ lo
 	d.b = fold(d.b+lo, digestK3) ^ bits.RotateLeft64(d.a, 23)
 }

@@ -204,11 +204,36 @@ func TestCellDigestTellsStreamsApart(t *testing.T) {
 	for i, s := range streams {
 		var d cellDigest
 		for _, c := range s {
-			d.add(c.row, c.col, c.c, []byte(c.v))
+			d.add(d.place(c.row), c.col, c.c, []byte(c.v))
 		}
 		if j, ok := seen[d.String()]; ok {
 			t.Errorf("streams %d and %d have one digest", j, i)
 		}
 		seen[d.String()] = i
+	}
+}
+
+// Whatever the length of a value, every byte of it counts.
+func TestCellDigestReadsEveryByte(t *testing.T) {
+	of := func(v []byte) string {
+		var d cellDigest
+		d.add(d.place(1), 0, source.Cell{Kind: source.Text}, v)
+		return d.String()
+	}
+	seen := map[string]bool{}
+	n := 0
+	for length := range 70 {
+		v := make([]byte, length)
+		n++
+		seen[of(v)] = true
+		for i := range v {
+			v[i] = 1
+			n++
+			seen[of(v)] = true
+			v[i] = 0
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("%d values have %d digests", n, len(seen))
 	}
 }

@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,8 +19,14 @@ type OneOrMore interface{ OneOrMore() }
 type Scalar interface{ FromScalar(s string) error }
 
 // Decode fills v, a pointer to a struct whose fields have yaml tags, and records what doesn't fit. Supported are structs,
-// pointers, slices, maps with text keys, strings, ints and bools. A missing key leaves its field as it is.
+// pointers, slices, maps with text keys, strings, ints and uints of every size, and bools. A missing key leaves its field as it
+// is. A file that is no mapping at all is one fault without an excerpt: it is another file given by mistake, and its lines may
+// hold anything.
 func (d *Document) Decode(v any) {
+	if _, ok := pairs(d.root); !ok {
+		d.refuseForeign(nodeName(d.root))
+		return
+	}
 	d.places[""] = d.at(d.root)
 	d.node("", d.root, reflect.ValueOf(v).Elem())
 }
@@ -39,7 +46,7 @@ func (d *Document) at(n ast.Node) place {
 
 func (d *Document) node(path string, n ast.Node, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
-		if _, null := n.(*ast.NullNode); !null {
+		if !isNull(n) {
 			v.Set(reflect.New(v.Type().Elem()))
 			d.node(path, n, v.Elem())
 			return
@@ -53,7 +60,7 @@ func (d *Document) node(path string, n ast.Node, v reflect.Value) {
 			return
 		}
 	}
-	if _, null := n.(*ast.NullNode); null {
+	if isNull(n) {
 		d.fault(d.at(n), path, "there is no value", "give "+kindName(v.Type())+", or remove the key")
 		return
 	}
@@ -71,14 +78,9 @@ func (d *Document) node(path string, n ast.Node, v reflect.Value) {
 			return
 		}
 		v.SetString(text)
-	case reflect.Int:
-		text, ok := scalar(n)
-		i, err := strconv.ParseInt(text, 10, 32)
-		if _, isInt := n.(*ast.IntegerNode); !ok || !isInt || err != nil {
-			d.mismatch(path, n, v)
-			return
-		}
-		v.SetInt(i)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		d.integer(path, n, v)
 	case reflect.Bool:
 		b, ok := n.(*ast.BoolNode)
 		if !ok {
@@ -89,6 +91,48 @@ func (d *Document) node(path string, n ast.Node, v reflect.Value) {
 	default:
 		panic("strictyaml: a field of type " + v.Type().String() + " cannot be decoded")
 	}
+}
+
+// integer reads a whole number in decimal digits; one that the field can't hold is a fault that says the bounds.
+func (d *Document) integer(path string, n ast.Node, v reflect.Value) {
+	text, ok := scalar(n)
+	_, isInt := n.(*ast.IntegerNode)
+	if n.GetToken().Type == token.StringType { // what fits no 64 bits comes as a word
+		digits := strings.TrimPrefix(text, "-")
+		isInt = digits != "" && strings.Trim(digits, "0123456789") == ""
+	}
+	if !ok || !isInt {
+		d.mismatch(path, n, v)
+		return
+	}
+	bits := v.Type().Bits()
+	var low, high string
+	var err error
+	if v.CanInt() {
+		var i int64
+		if i, err = strconv.ParseInt(text, 10, bits); err == nil {
+			v.SetInt(i)
+		}
+		low, high = strconv.FormatInt(-1<<(bits-1), 10), strconv.FormatInt(1<<(bits-1)-1, 10)
+	} else {
+		var u uint64
+		if u, err = strconv.ParseUint(text, 10, bits); err == nil {
+			v.SetUint(u)
+		}
+		low, high = "0", strconv.FormatUint(1<<bits-1, 10)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, strconv.ErrRange) || low == "0" && strings.HasPrefix(text, "-"):
+		d.fault(d.at(n), path, "the number is out of range", "write a whole number from "+low+" to "+high)
+	default:
+		d.fault(d.at(n), path, "this is not a whole number in decimal digits", "write digits only, such as 1000000")
+	}
+}
+
+func isNull(n ast.Node) bool {
+	_, null := n.(*ast.NullNode)
+	return null
 }
 
 func (d *Document) mismatch(path string, n ast.Node, v reflect.Value) {
@@ -129,6 +173,11 @@ func (d *Document) mapping(path string, n ast.Node, v reflect.Value) {
 			continue
 		}
 		seen[key] = at
+		if d.NullIsAbsent && isNull(kv.Value) {
+			if _, known := fields[key]; known {
+				continue
+			}
+		}
 		d.places[sub] = at
 		index, known := fields[key]
 		if !known {
@@ -159,6 +208,9 @@ func (d *Document) dictionary(path string, n ast.Node, v reflect.Value) {
 			continue
 		}
 		seen[key] = at
+		if d.NullIsAbsent && isNull(kv.Value) {
+			continue
+		}
 		d.places[sub] = at
 		e := reflect.New(v.Type().Elem()).Elem()
 		d.node(sub, kv.Value, e)
@@ -241,7 +293,8 @@ func kindName(t reflect.Type) string {
 		return "a mapping (key: value)"
 	case reflect.Slice:
 		return "a list"
-	case reflect.Int:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "a whole number"
 	case reflect.Bool:
 		return "true or false"

@@ -2,7 +2,8 @@
 //
 // It promises that each fault has its line, its column, the line itself and what to do next; that an unknown key names the
 // nearest known one; and that reading a hostile file costs no more than its size: over MaxBytes, nested too deep, or with
-// anchors, aliases, merge keys, tags or a second document, the file is refused before it is expanded.
+// anchors, aliases, merge keys, tags or a second document, the file is refused before it is expanded. A file of another kind, such
+// as a table given by mistake, is refused without showing any of its lines: they may hold personal values.
 // Scalars are taken as they are written: 007 for a text is "007", never a number.
 package strictyaml
 
@@ -10,6 +11,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -70,11 +72,15 @@ func (e *Errors) Error() string {
 
 // Document is a file that is well-formed; Decode and Fault collect what else is wrong with it.
 type Document struct {
-	name   string
-	lines  [][]byte
-	root   ast.Node
-	places map[string]place
-	faults []Fault
+	// NullIsAbsent makes a key without a value, such as "name:", count as if it were not there. Set it before Decode.
+	NullIsAbsent bool
+
+	name    string
+	lines   [][]byte
+	root    ast.Node
+	places  map[string]place
+	faults  []Fault
+	foreign bool // no file of ours: the one fault says so, and no line is shown
 }
 
 type place struct{ line, column int }
@@ -84,6 +90,9 @@ func Parse(name string, data []byte) (*Document, error) {
 	d := &Document{name: name, places: map[string]place{}}
 	refuse := func(line, column int, message, remedy string) (*Document, error) {
 		d.fault(place{line, column}, "", message, remedy)
+		if line > len(d.lines) || !ours.Match(d.lines[line-1]) {
+			d.faults[0].Excerpt = "" // the file may still be another kind of file
+		}
 		return nil, d.Err()
 	}
 	if len(data) > MaxBytes {
@@ -92,6 +101,20 @@ func Parse(name string, data []byte) (*Document, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	d.lines = bytes.Split(data, []byte("\n"))
+	for _, l := range d.lines {
+		if l = bytes.TrimSpace(l); len(l) == 0 || l[0] == '#' {
+			continue
+		}
+		switch {
+		case bytes.HasPrefix(l, []byte("- ")):
+			d.refuseForeign("a list")
+			return nil, d.Err()
+		case !ours.Match(l):
+			d.refuseForeign("text of another kind")
+			return nil, d.Err()
+		}
+		break
+	}
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		for i, l := range d.lines {
 			if !utf8.Valid(l) || bytes.IndexByte(l, 0) >= 0 {
@@ -129,6 +152,17 @@ func Parse(name string, data []byte) (*Document, error) {
 		return refuse(1, 1, "the file is empty", "")
 	}
 	return d, nil
+}
+
+// ours is how a line of a file of keys and values begins: with a key, an item, a bracket, or a sign that is refused later.
+var ours = regexp.MustCompile(`^\s*(?:- |-$|[{}\[\]]|\? |---|#|(?:"[^"]*"|'[^']*'|[^\s"'#,;|@:][^,;|@:\t]*):(?:\s|$))`)
+
+// refuseForeign records that the file is of another kind, once and for all.
+func (d *Document) refuseForeign(what string) {
+	d.fault(place{1, 1}, "", "this is no configuration file of keys and values (key: value), but "+what,
+		"give the path of a batch.yaml or of a mapping file; a file with data is named in batch.yaml, under sources")
+	d.faults[len(d.faults)-1].Excerpt = ""
+	d.foreign = true
 }
 
 // unsafeTokens finds what is refused before anything is built from the tokens.
@@ -203,7 +237,7 @@ func (d *Document) Err() error {
 }
 
 func (d *Document) fault(at place, path, message, remedy string) {
-	if len(d.faults) >= maxFaults {
+	if d.foreign || len(d.faults) >= maxFaults {
 		return
 	}
 	d.faults = append(d.faults, Fault{

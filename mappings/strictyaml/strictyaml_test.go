@@ -118,7 +118,7 @@ func TestRefused(t *testing.T) {
 		{"second document", "name: a\n---\nname: b\n", "second document"},
 		{"empty", "", "the file is empty"},
 		{"comment only", "# nothing\n", "the file is empty"},
-		{"list", "- a\n- b\n", "this is a list where a mapping"},
+		{"list", "- a\n- b\n", "key: value), but a list"},
 		{"not yaml", "name: [a\ncount: 1\n", "not YAML"},
 		{"not utf-8", "name: a\nx: \xff\n", "2:1: the line is not UTF-8"},
 		{"nul", "name: a\x00b\n", "not UTF-8"},
@@ -137,6 +137,113 @@ func TestRefused(t *testing.T) {
 				t.Errorf("no place: %#v", err)
 			}
 		})
+	}
+}
+
+// A file with data that is given in place of a configuration is refused without a word of what it holds.
+func TestForeignFilesAreNotShown(t *testing.T) {
+	for name, text := range map[string]string{
+		"comma":        "Mail,Consent\nmia@shop.example,Y\n",
+		"no header":    "mia@shop.example\n",
+		"semicolon":    "mia@shop.example;Y;10:15\n\"x\"",
+		"tab":          "mia@shop.example\tnote: x\n",
+		"colon":        "Mail,Note\nmia@shop.example,\"note: x\"\n",
+		"latin-1":      "Name;mia@shop.example\nM\xfcller;Y\n",
+		"title":        "Export: customers\nmia@shop.example: [Y\n  mia@shop.example,Y\n",
+		"list":         "- mia@shop.example\n",
+		"stars":        "*mia@shop.example;&x\n",
+		"quoted":       "\"mia@shop.example\",\"Y\"\n",
+		"workbook":     "PK\x03\x04\x00mia@shop.example",
+		"many":         "mia@shop.example,Y,N\n" + strings.Repeat("mia@shop.example,Y,{N\n", 10_000),
+		"comment":      "# export\nmia@shop.example,Y\n",
+		"over a limit": "mia@shop.example," + strings.Repeat("x", MaxBytes),
+	} {
+		_, err := decode(text)
+		var errs *Errors
+		if !errors.As(err, &errs) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, f := range errs.Faults {
+			if all := f.Message + f.Remedy + f.Excerpt; strings.Contains(all, "mia") || f.Remedy == "" {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if name != "title" && len(errs.Faults) != 1 {
+			t.Errorf("%s: %d faults", name, len(errs.Faults))
+		}
+	}
+}
+
+// Every kind of whole number is read, and one out of its range is a fault that says the bounds.
+func TestWholeNumbers(t *testing.T) {
+	type all struct {
+		I   int    `yaml:"i"`
+		I8  int8   `yaml:"i8"`
+		I16 int16  `yaml:"i16"`
+		I32 int32  `yaml:"i32"`
+		I64 int64  `yaml:"i64"`
+		U   uint   `yaml:"u"`
+		U8  uint8  `yaml:"u8"`
+		U16 uint16 `yaml:"u16"`
+		U32 uint32 `yaml:"u32"`
+		U64 uint64 `yaml:"u64"`
+		P   *int64 `yaml:"p"`
+	}
+	read := func(text string) (all, string) {
+		d, err := Parse("c.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a all
+		d.Decode(&a)
+		if err := d.Err(); err != nil {
+			return a, err.Error()
+		}
+		return a, ""
+	}
+	n := int64(20_000_000_000)
+	want := all{-20_000_000_000, -128, -32768, -2147483648, n, 20_000_000_000, 255, 65535, 4294967295, 18446744073709551615, &n}
+	got, fault := read("i: -20000000000\ni8: -128\ni16: -32768\ni32: -2147483648\ni64: 20000000000\nu: 20000000000\nu8: 255\nu16: 65535\nu32: 4294967295\nu64: 18446744073709551615\np: 20000000000\n")
+	if fault != "" || got.P == nil || *got.P != n {
+		t.Fatalf("%s %+v", fault, got)
+	}
+	if got.P, want.P = nil, nil; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for text, want := range map[string]string{
+		"i8: 128":                               "from -128 to 127",
+		"i64: 9223372036854775808":              "from -9223372036854775808 to 9223372036854775807",
+		"u8: 256":                               "from 0 to 255",
+		"u8: -1":                                "from 0 to 255",
+		"u64: 18446744073709551616":             "from 0 to 18446744073709551615",
+		"i64: 99999999999999999999999999999999": "from -9223372036854775808",
+		"i64: 0x10":                             "decimal digits",
+		"i64: 1.5":                              "a number where a whole number is expected",
+		"i64: x":                                "a word where a whole number is expected",
+		"p: 9223372036854775808":                "out of range",
+	} {
+		if _, fault := read(text + "\n"); !strings.Contains(fault, want) {
+			t.Errorf("%s: %q, want %q", text, fault, want)
+		}
+	}
+}
+
+// A key without a value is as good as none where the document is told so.
+func TestNullIsAbsent(t *testing.T) {
+	d, err := Parse("c.yaml", []byte("name:\ncount: ~\nconst:\nlist: null\nfields: { a: , b: x }\nflag: true\nwords: [null]\nnam:\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.NullIsAbsent = true
+	c := config{Name: "kept"}
+	d.Decode(&c)
+	if c.Name != "kept" || c.Const != nil || len(c.Fields) != 1 || !c.Flag || d.Has("name") || d.Has("fields.a") || !d.Has("flag") {
+		t.Errorf("%+v", c)
+	}
+	var errs *Errors
+	if !errors.As(d.Err(), &errs) || len(errs.Faults) != 2 || errs.Faults[0].Path != "words[0]" || errs.Faults[1].Path != "nam" {
+		t.Errorf("%v", d.Err())
 	}
 }
 

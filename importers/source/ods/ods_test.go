@@ -205,6 +205,7 @@ func TestRefusals(t *testing.T) {
 		{"a long cell", row(`<table:table-cell><text:p><text:s text:c="2000000000"/></text:p></table:table-cell>`), source.Limits{}, source.ErrLimit, "(cell_bytes)"},
 		{"a long element", row(`<table:table-cell><text:p>` + strings.Repeat("ab", 200_000) + `</text:p></table:table-cell>`), source.Limits{RecordBytes: 100_000}, source.ErrLimit, "(record_bytes)"},
 		{"ratio", row(`<table:table-cell><text:p>` + strings.Repeat("a", 2<<20) + `</text:p></table:table-cell>`), source.Limits{}, source.ErrLimit, "(ratio)"},
+		{"repeated formulas", []part{content("", sheet("S", `<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:formula="of:=A1" table:number-columns-repeated="10000"/></table:table-row>`))}, source.Limits{}, source.ErrLimit, "repeated cells"},
 		{"a large part", row(""), source.Limits{PartBytes: 100}, source.ErrLimit, "(part_bytes)"},
 		{"all parts", row(""), source.Limits{TotalBytes: 100}, source.ErrLimit, "(total_bytes)"},
 	} {

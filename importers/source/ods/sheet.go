@@ -26,6 +26,7 @@ type reader struct {
 	cells    []cellAt   // of the row that is being given
 	values   []byte     // what they hold
 	again    int        // how often the row is still to be given
+	given    int64      // cells given so far, with those that are empty for want of a stored result
 	columns  []colStyle // default styles of the columns
 	rowStyle string
 	text     []byte // scratch of a cell
@@ -216,6 +217,7 @@ func (r *reader) give() error {
 		for i := range c.n {
 			r.out.Put(c.col+i, c.cell)
 		}
+		r.given += int64(c.n)
 		if c.cell.Kind != source.Empty {
 			r.facts.Cells += c.n
 		}
@@ -228,6 +230,10 @@ func (r *reader) give() error {
 		if c.cell.Flags&source.NoCache != 0 {
 			r.facts.FormulasNoCache += c.n
 		}
+	}
+	// A row that is repeated a million times takes no more room in the file than one, and as long to read as a million.
+	if size := int64(min(r.b.parts[contentPart].UncompressedSize64, 1<<40)); r.given > 1<<20 && r.given/size > r.b.lim.Ratio {
+		return r.b.fault(source.ErrLimit, contentPart, "repeated cells expand it to more than "+strconv.FormatInt(r.b.lim.Ratio, 10)+" cells a byte: so do decompression bombs", remedyLimit+" (ratio)")
 	}
 	if int64(r.facts.Cells) > r.b.lim.Cells {
 		return r.b.fault(source.ErrLimit, contentPart, "the sheet has more than "+strconv.FormatInt(r.b.lim.Cells, 10)+" cells", remedyLimit+" (cells)")

@@ -1,6 +1,7 @@
 package open
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -109,6 +110,7 @@ func TestRefusals(t *testing.T) {
 		{"cut old file", "a.xls", string(compoundFile("Workbook")[:600]), source.ErrTruncated, "damaged"},
 		{"endless directory", "a.xls", string(loop), source.ErrTruncated, "damaged"},
 	}
+	t.Setenv("PATH", "") // what is said where LibreOffice is not installed
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := openBytes(tt.file, []byte(tt.raw), source.Options{})
@@ -136,6 +138,49 @@ func TestWorkbookUnderAnyName(t *testing.T) {
 	b, err := openBytes("a.csv", workbook(t, ""), source.Options{})
 	if err != nil || b.Info().Format != "xlsx" {
 		t.Fatal(b, err)
+	}
+}
+
+// TestOtherFormats holds that spreadsheets of other formats come to those who read them, whatever their names say.
+func TestOtherFormats(t *testing.T) {
+	t.Setenv("PATH", "")
+	pack := func(parts ...string) []byte {
+		var buf bytes.Buffer
+		z := zip.NewWriter(&buf)
+		for i := 0; i < len(parts); i += 2 {
+			w, err := z.Create(parts[i])
+			if err == nil {
+				_, err = io.WriteString(w, parts[i+1])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return buf.Bytes()
+	}
+	const office = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+	b, err := openBytes("a.xlsx", pack("mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml",
+		`<o:document-content xmlns:o="`+office+`" xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><o:body><o:spreadsheet><t:table t:name="S"/></o:spreadsheet></o:body></o:document-content>`), source.Options{})
+	if err != nil || b.Info().Format != "ods" || len(b.Sheets()) != 1 {
+		t.Errorf("got %v %v", b, err)
+	}
+	for _, raw := range [][]byte{
+		pack("xl/workbook.bin", "\x83"),
+		pack("[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/w.bin" ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/></Types>`,
+			"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="w.bin"/></Relationships>`, "w.bin", "\x83"),
+	} {
+		_, err := openBytes("a.ods", raw, source.Options{})
+		var f *source.Error
+		if !errors.As(err, &f) || !errors.Is(err, source.ErrUnsupported) || !strings.Contains(f.Message, ".xlsb") || !strings.Contains(f.Remedy, "libreoffice-calc") {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, err = openBytes("a.ods", pack("mimetype", "application/vnd.oasis.opendocument.text", "content.xml", "x", "META-INF/manifest.xml", "x"), source.Options{})
+	if !errors.Is(err, source.ErrUnsupported) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -213,6 +258,7 @@ func TestFile(t *testing.T) {
 
 // FuzzOpen holds that any file is opened or refused with a remedy.
 func FuzzOpen(f *testing.F) {
+	f.Setenv("PATH", "") // without LibreOffice
 	f.Add("a.csv", []byte("a,b\n"))
 	f.Add("a.xls", compoundFile("Workbook"))
 	f.Add("~$a.xlsx", []byte(lockFile()))

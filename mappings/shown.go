@@ -1,0 +1,155 @@
+package mappings
+
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+	"sheetlift/pipeline/finding"
+)
+
+// ShownHeaders gives the texts of a header row as messages and results may show them, one a column: by header, or by position
+// ("column C") where the header is blank or looks like a value about a person. If two or more cells look like data, the whole row
+// is hardly a header, and every column is shown by position: its other cells may be names, which nothing tells from headers.
+func ShownHeaders(header []string) []string {
+	shown := make([]string, len(header))
+	data := looksLikeData(header)
+	for col, h := range header {
+		if shown[col] = h; h == "" || data || !showable(h) {
+			shown[col] = "column " + source.Letters(col)
+		}
+	}
+	return shown
+}
+
+func looksLikeData(header []string) bool {
+	n := 0
+	for _, h := range header {
+		if h = strings.TrimSpace(h); h != "" && (!showable(h) || numberOrDate(h) || idShaped(h)) {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+func numberOrDate(s string) bool {
+	if strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789.,'+- %€$£") == "" {
+		return true
+	}
+	shape, _, _ := readShape([]byte(s))
+	return shape != shapeOther
+}
+
+// idShaped knows a word of letters and at least four digits in a row, such as K-10042.
+func idShaped(s string) bool {
+	letters, run := false, 0
+	long := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			return false
+		case unicode.IsDigit(r):
+			run++
+			long = long || run >= 4
+			continue
+		case unicode.IsLetter(r):
+			letters = true
+		}
+		run = 0
+	}
+	return letters && long
+}
+
+// showable is finding.Quote for headers, which may be longer and have capital words like a name does.
+func showable(header string) bool {
+	if len([]rune(header)) > 120 || importers.StreetLike(header) {
+		return false
+	}
+	for part := range strings.FieldsSeq(header) {
+		if ipLike(part) {
+			return false
+		}
+		part = strings.TrimFunc(part, unicode.IsPunct)
+		if part != "" && (!finding.Quote(part) || ipLike(part)) {
+			return false
+		}
+	}
+	digits := 0
+	for _, r := range header {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+	}
+	return digits <= 8 && !strings.Contains(header, "@")
+}
+
+// ipLike knows an IPv4 or IPv6 address by itself, with a port, or with a prefix length.
+func ipLike(s string) bool {
+	if !strings.ContainsAny(s, ".:") || strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return false
+	}
+	if _, err := netip.ParseAddr(s); err == nil {
+		return s != "::"
+	}
+	if _, err := netip.ParseAddrPort(s); err == nil {
+		return true
+	}
+	_, err := netip.ParsePrefix(s)
+	return err == nil
+}
+
+// shownFrom is how many rows must hold a word before a finding may show it: what few rows hold may be about their people.
+const shownFrom = 3
+
+// showableWord reports whether a finding may show a word that stands in a column of a closed list and that nobody declared. A
+// person's name may stand there by mistake, so what is shaped like one is not shown, nor is any word of a script without capitals,
+// where names have no shape.
+func showableWord(word string, rows int) bool {
+	return rows >= shownFrom && finding.Quote(word) && !nameShaped(word) && !ipLike(word) && !importers.StreetLike(word)
+}
+
+func nameShaped(word string) bool {
+	runes := []rune(strings.TrimSpace(word))
+	for i, r := range runes {
+		if unicode.IsLetter(r) && !unicode.IsUpper(r) && !unicode.IsLower(r) && !unicode.IsTitle(r) {
+			return true // 李小龙
+		}
+		if i == 0 || i == len(runes)-1 || !unicode.IsLetter(runes[i-1]) {
+			continue
+		}
+		next := runes[i+1]
+		if next == ' ' && i+2 < len(runes) {
+			next = runes[i+2]
+		}
+		switch {
+		case r == '.' && unicode.IsLetter(next): // jane.doe, J. Doe
+			return true
+		case r == ',' && unicode.IsLetter(next): // doe, jane
+			return true
+		case (r == '\'' || r == '’') && unicode.IsUpper(runes[i-1]) && unicode.IsUpper(next): // O'Brien
+			return true
+		}
+	}
+	// Schmidt-Meier, but not Opt-In; Doe J
+	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '-' || unicode.IsSpace(r) })
+	if len(parts) != 2 {
+		return false
+	}
+	a, b := []rune(parts[0]), []rune(parts[1])
+	if !capital(a) || !capital(b) {
+		return false
+	}
+	return strings.Contains(word, "-") && len(a) >= 4 && len(b) >= 4 || !strings.Contains(word, "-") && (len(a) == 1) != (len(b) == 1)
+}
+
+// capital reports whether a word begins with a capital and goes on in small letters, if it goes on.
+func capital(word []rune) bool {
+	for i, r := range word {
+		if (i == 0) != unicode.IsUpper(r) || !unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return len(word) > 0
+}
