@@ -95,6 +95,7 @@ func LoadBatch(path string) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	doc.NullIsAbsent = true // what is missing is told below, with what to write
 	doc.Decode(b)
 	if doc.Err() == nil {
 		b.check(doc)
@@ -118,7 +119,7 @@ func (b *Batch) check(doc *strictyaml.Document) {
 	}
 	need := func(path, value, remedy string) bool {
 		if strings.TrimSpace(value) == "" {
-			fault(path, remedy, "%s is missing", path)
+			fault(path, remedy, "missing")
 			return false
 		}
 		return true

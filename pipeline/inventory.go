@@ -377,13 +377,17 @@ const constantMin = 10
 // readProfile is a profile of a sheet that was read to its end.
 type readProfile struct {
 	*sheetProfile
+	shown []string // headers as they may be shown
 	facts source.Facts
 }
 
 // name is the header of column col as it may be shown: by position when it is blank or looks like a personal value.
 func (r *readProfile) name(col int) string {
-	if col < len(r.header) && r.header[col] != "" && !mappings.LooksPersonal(r.header[col]) {
-		return r.header[col]
+	if r.shown == nil {
+		r.shown = mappings.ShownHeaders(r.header)
+	}
+	if col < len(r.shown) {
+		return r.shown[col]
 	}
 	return "column " + source.Letters(col)
 }
