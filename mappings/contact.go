@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"net/mail"
+	"strconv"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -118,7 +119,7 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		r.reject("phone.invalid", k)
 		return
 	}
-	if region != "" && lostTrunkZero(n, s, region) {
+	if region != "" && (lostTrunkZero(n, s, region) || lostPlus(n, s, region)) {
 		if number {
 			r.reject("phone.zeros_lost", k)
 		} else {
@@ -138,4 +139,11 @@ func lostTrunkZero(n *phonenumbers.PhoneNumber, s, region string) bool {
 	}
 	national := phonenumbers.NormalizeDigitsOnly(phonenumbers.Format(n, phonenumbers.NATIONAL))
 	return national == trunk+phonenumbers.NormalizeDigitsOnly(s)
+}
+
+// lostPlus reports whether s is an international number without its plus: the country's code was found in its digits. Where the code is
+// what people dial within the country, as 1 is in North America, it is a national number and has lost nothing.
+func lostPlus(n *phonenumbers.PhoneNumber, s, region string) bool {
+	digits := phonenumbers.NormalizeDigitsOnly(s)
+	return phonenumbers.Format(n, phonenumbers.E164) == "+"+digits && phonenumbers.GetNddPrefixForRegion(region, true) != strconv.Itoa(int(n.GetCountryCode()))
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sheetlift/importers"
 )
 
 // one is a mapping with one record; its fields are given.
@@ -89,10 +91,10 @@ func TestParseFaults(t *testing.T) {
 		{"yes is no kind of proof", consent("proof_kind: { from: N, enum: { double_opt_in_log: [wahr] } }"), []string{`9: the word "wahr" says yes or no, and nothing about consent.proof_kind`}},
 		{"normalize", consent("note: { from: C, normalize: [trim, strip] }"), []string{`9: there is no normalization "strip" | known: trim`}},
 		{"lower and upper", consent("note: { from: C, normalize: [lower, upper] }"), []string{`9: lower and upper contradict each other`}},
-		{"rules unknown", consent("note: { from: C, rules: \"maxx=200\" }"), []string{`9: the rules "maxx=200" can't be evaluated`}},
+		{"rules unknown", consent("note: { from: C, rules: \"maxx=200\" }"), []string{`9: the tag "maxx" is not known or looks beyond the value | the tags are listed in docs/mapping.md`}},
 		{"rules parameter", consent("note: { from: C, rules: \"email,max=abc\" }"), []string{`9: the rules "max=abc" can't be evaluated`}},
-		{"rules beyond the value", consent("note: { from: C, rules: \"required_with=Email\" }"), []string{`9: the tag "required_with" looks beyond the value`}},
-		{"rules on files", consent("note: { from: C, rules: file }"), []string{`9: the tag "file" looks beyond the value`}},
+		{"rules beyond the value", consent("note: { from: C, rules: \"required_with=Email\" }"), []string{`9: the tag "required_with" is not known or looks beyond the value`}},
+		{"rules on files", consent("note: { from: C, rules: file }"), []string{`9: the tag "file" is not known or looks beyond the value`}},
 		{"const without person", consent("channel: { const: email }"), []string{`9: a value for every consent needs somebody who states it`}},
 		{"const without name", consent("channel: { const: email, stated_by: { name: \" \", at: 1.10.2026 } }"), []string{`9: stated_by has no name`, `9: stated_by does not say when`}},
 		{"const no term", consent("channel: { const: mail, stated_by: { name: A, at: 2026-10-01 } }"), []string{`9: const breaks the rule enum.unmapped of consent.channel`}},
@@ -149,6 +151,40 @@ func TestParseAccepts(t *testing.T) {
 	} {
 		if got := faults(t, text); got != nil {
 			t.Errorf("%s: %s", name, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// docs/mapping.md lists the tags of rules, and each of them can be evaluated.
+func TestRuleTagsArePublished(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "mapping.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	parameters := map[string]string{"containsrune": "x", "excludesrune": "x", "datetime": "2006-01-02", "postcode_iso3166_alpha2": "DE"}
+	for _, word := range []string{"len", "min", "max", "lt", "lte", "gt", "gte", "eq", "ne"} {
+		parameters[word] = "3"
+	}
+	for _, word := range []string{"eq_ignore_case", "ne_ignore_case", "oneof", "oneofci", "noneof", "noneofci", "contains", "containsany", "excludes", "excludesall", "startswith", "endswith", "startsnotwith", "endsnotwith"} {
+		parameters[word] = "a"
+	}
+	for _, group := range ruleTags {
+		if line := "| " + group.about + " | `" + strings.Join(group.tags, "` `") + "` |"; !strings.Contains(text, line) {
+			t.Errorf("docs/mapping.md does not list: %s", line)
+		}
+		for _, tag := range group.tags {
+			if p, ok := parameters[tag]; ok {
+				tag += "=" + p
+			}
+			if _, err := compileRules(tag, importers.Text); err != nil {
+				t.Errorf("%s: %v", tag, err)
+			}
+		}
+	}
+	for _, tag := range []string{"file", "dir", "image", "filepath", "dirpath", "uds_exists", "tcp_addr", "ip_addr", "timezone", "unique", "eqfield=X", "required_with=X", "dive", "validateFn", "postcode_iso3166_alpha2_field=X"} {
+		if _, err := compileRules(tag, importers.Text); err == nil {
+			t.Errorf("%s is allowed", tag)
 		}
 	}
 }

@@ -293,13 +293,16 @@ func (p *Profiler) count(c *columnStats, raw []byte) {
 }
 
 func (p *Profiler) dateEvidence(b *source.Block, col, from int) {
-	if col >= len(b.Cols) {
+	if col >= len(p.columns) {
 		return
 	}
 	e := p.columns[col].DateShapes
-	if e == nil {
+	if e == nil { // even if this block does not have the column: the profile must not depend on how rows are cut into blocks
 		e = &DateEvidence{}
 		p.columns[col].DateShapes = e
+	}
+	if col >= len(b.Cols) {
+		return
 	}
 	for i := from; i < b.Rows(); i++ {
 		cell := b.Cols[col][i]

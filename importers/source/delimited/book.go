@@ -176,7 +176,7 @@ func (b *Book) Read(ctx context.Context, i int) (source.Reader, error) {
 	if i != 0 {
 		return nil, fmt.Errorf("sheet %d of 1", i)
 	}
-	return newReader(ctx, b), nil
+	return readAhead(newReader(ctx, b)), nil
 }
 
 // Close has nothing to do.

@@ -28,7 +28,7 @@ func (s *patterns) stops(w uint64) uint64 {
 }
 
 // records reads plain records, eight bytes at a time, until the block is full, the window ends, or one is not plain: it has
-// doubled quotes, text after a closing quote, or too many fields. record reads that one. It gives the same records as
+// doubled quotes, text after a closing quote, too many fields, or too many bytes. record reads that one. It gives the same records as
 // record in every case (TestFastAndSlow, FuzzRecords).
 func (r *reader) records() {
 	text, start := r.buf[:r.end], r.pos
@@ -53,7 +53,7 @@ func (r *reader) records() {
 					}
 					to, quoted = quoted, -1
 				}
-				if col >= r.book.lim.Columns {
+				if col >= r.book.lim.Columns || p-start > r.book.lim.RecordBytes {
 					r.b.DropRow()
 					return
 				}

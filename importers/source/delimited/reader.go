@@ -24,6 +24,7 @@ type reader struct {
 	slow  bool             // tests: read every record by record
 	facts source.Facts
 	err   error
+	other lane // of the block before
 
 	off  int64 // next byte of the file
 	in   []byte
@@ -48,14 +49,6 @@ func newReader(ctx context.Context, b *Book) *reader {
 
 // Facts of the file.
 func (r *reader) Facts() source.Facts { return r.facts }
-
-// Close ends reading.
-func (r *reader) Close() error {
-	if r.err == nil {
-		r.err = io.EOF
-	}
-	return nil
-}
 
 // Next gives the next block.
 func (r *reader) Next() (*source.Block, error) {
@@ -147,11 +140,18 @@ func (r *reader) record() error {
 	case recordUnclosed:
 		return r.fault(source.ErrMalformed, "a quoted field that begins in this record is never closed", "close the quote, or double it if it is part of the text, and export again")
 	}
+	if rec.end-r.pos > r.book.lim.RecordBytes {
+		return r.tooLong()
+	}
 	if r.wide > 0 {
 		return r.fault(source.ErrLimit, "the record has more than "+strconv.Itoa(r.book.lim.Columns)+" fields", "if the delimiter is right and the file genuine, raise the limit (limits in batch.yaml, --limit of cells) (columns)")
 	}
 	r.keep(rec, r.cells)
 	return nil
+}
+
+func (r *reader) tooLong() error {
+	return r.fault(source.ErrLimit, "a record is longer than "+strconv.Itoa(r.book.lim.RecordBytes)+" bytes", "if the quotes are right and the file genuine, raise the limit (limits in batch.yaml, --limit of cells) (record_bytes)")
 }
 
 // put takes one field of the record being scanned.
@@ -196,7 +196,7 @@ func (r *reader) more() error {
 	left := copy(r.buf, r.buf[r.pos:r.end])
 	r.buf, r.pos, r.end = r.buf[:left], 0, left
 	if left > r.book.lim.RecordBytes {
-		return r.fault(source.ErrLimit, "a record is longer than "+strconv.Itoa(r.book.lim.RecordBytes)+" bytes", "if the quotes are right and the file genuine, raise the limit (limits in batch.yaml, --limit of cells) (record_bytes)")
+		return r.tooLong()
 	}
 	// A long record is read in doubling steps, so that scanning it again each time stays linear.
 	for want := max(windowSize, left); want > 0 && !r.eof; {

@@ -63,10 +63,10 @@ func convert(ctx context.Context, j job) (_ *os.File, _ *source.Conversion, err 
 	}
 	limit, cancel := context.WithTimeout(ctx, time.Duration(j.limits.ConversionSeconds)*time.Second)
 	defer cancel()
-	said, err := run(limit, program, dir, j.limits.FileBytes, "--version")
+	said, err := run(limit, program, dir, j.limits, "--version")
 	tool, version := parseVersion(said)
 	if err == nil {
-		_, err = run(limit, program, dir, j.limits.FileBytes, "--infilter="+j.format.filter(), "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", dir.at("out"), dir.input(j.format))
+		_, err = run(limit, program, dir, j.limits, "--infilter="+j.format.filter(), "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", dir.at("out"), dir.input(j.format))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -199,10 +199,11 @@ func (d folder) url(name string) string {
 }
 
 // run runs LibreOffice and everything it starts, and gives what it printed. The caller's context ends all of it.
-func run(ctx context.Context, program string, d folder, fileBytes int64, args ...string) ([]byte, error) {
+func run(ctx context.Context, program string, d folder, lim source.Limits, args ...string) ([]byte, error) {
 	all := []string{
-		"-c", `ulimit -c 0; ulimit -f "$1"; ulimit -v "$2"; shift 2; exec "$@"`, "sh",
-		strconv.FormatInt(max(fileBytes/512, 1), 10), strconv.Itoa(memoryBytes / 1024), program,
+		// Time of the processor is bounded too, for the case that we are killed and can't stop it.
+		"-c", `ulimit -c 0; ulimit -f "$1"; ulimit -v "$2"; ulimit -t "$3"; shift 3; exec "$@"`, "sh",
+		strconv.FormatInt(max(lim.FileBytes/512, 1), 10), strconv.Itoa(memoryBytes / 1024), strconv.Itoa(4 * lim.ConversionSeconds), program,
 		"-env:UserInstallation=" + d.url("profile"), "-env:OSL_SOCKET_PATH=" + d.at("tmp"),
 		"--headless", "--norestore", "--nolockcheck", "--nodefault", "--nologo", "--nofirststartwizard",
 	}
@@ -228,7 +229,7 @@ func run(ctx context.Context, program string, d folder, fileBytes int64, args ..
 		return nil, err
 	}
 	err = cmd.Wait()
-	end(cmd) // a child that outlived its parent
+	_ = end(cmd) // a child that outlived its parent; mostly there is none
 	return said.b, err
 }
 

@@ -85,7 +85,7 @@ func workbook(t *testing.T, program string, date1904 bool) []byte {
 	must(err)
 	defer os.RemoveAll(d.root)
 	must(f.SaveAs(d.at("in", "input.xlsx")))
-	_, err = run(context.Background(), program, d, 1<<30, "--convert-to", "xls:MS Excel 97", "--outdir", d.at("out"), d.at("in", "input.xlsx"))
+	_, err = run(context.Background(), program, d, source.DefaultLimits(), "--convert-to", "xls:MS Excel 97", "--outdir", d.at("out"), d.at("in", "input.xlsx"))
 	must(err)
 	raw, err := os.ReadFile(d.at("out", "input.xls"))
 	must(err)
@@ -285,7 +285,7 @@ func TestSurroundings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(d.root)
-	out, err := run(context.Background(), script, d, 1<<20, "--version")
+	out, err := run(context.Background(), script, d, source.DefaultLimits(), "--version")
 	if err != nil {
 		t.Fatal(err)
 	}

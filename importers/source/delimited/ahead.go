@@ -1,0 +1,96 @@
+package delimited
+
+import (
+	"io"
+	"sync"
+
+	"sheetlift/importers/source"
+)
+
+// lane is what one block lives in: its cells, and the text that they point into.
+type lane struct {
+	b   *source.Builder
+	buf []byte
+	raw []byte
+}
+
+// turn goes on in the other lane, with the text that no record has been made of yet. What the block in this lane points to
+// stays as it is.
+func (r *reader) turn() {
+	other := r.other
+	if other.b == nil {
+		other.b = source.NewBuilder(true)
+	}
+	r.other = lane{r.b, r.buf, r.raw}
+	tail := r.buf[r.pos:r.end]
+	r.b, r.buf, r.raw = other.b, append(other.buf[:0], tail...), other.raw
+	r.pos, r.end = 0, len(tail)
+}
+
+// ahead scans the next block on a goroutine of its own while the last one is in use.
+type ahead struct {
+	blocks chan scanned
+	free   chan struct{} // a lane that may be scanned into
+	stop   chan struct{}
+	once   sync.Once
+	done   sync.WaitGroup
+	last   scanned
+}
+
+// scanned is what one call of reader.Next gave.
+type scanned struct {
+	block *source.Block
+	err   error
+	facts source.Facts
+}
+
+func readAhead(r *reader) *ahead {
+	a := &ahead{blocks: make(chan scanned, 2), free: make(chan struct{}, 2), stop: make(chan struct{})}
+	a.free <- struct{}{}
+	a.free <- struct{}{}
+	a.done.Add(1)
+	go a.run(r)
+	return a
+}
+
+func (a *ahead) run(r *reader) {
+	defer a.done.Done()
+	for {
+		select {
+		case <-a.stop:
+			return
+		case <-a.free:
+		}
+		r.turn()
+		k, err := r.Next()
+		a.blocks <- scanned{k, err, r.facts} // never blocks: there are no more lanes than places
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Next gives the next block.
+func (a *ahead) Next() (*source.Block, error) {
+	if a.last.err != nil {
+		return nil, a.last.err
+	}
+	if a.last.block != nil {
+		a.free <- struct{}{} // the last block is in use no more
+	}
+	a.last = <-a.blocks
+	return a.last.block, a.last.err
+}
+
+// Facts of the file.
+func (a *ahead) Facts() source.Facts { return a.last.facts }
+
+// Close ends reading.
+func (a *ahead) Close() error {
+	a.once.Do(func() { close(a.stop) })
+	a.done.Wait()
+	if a.last.err == nil {
+		a.last.err = io.EOF
+	}
+	return nil
+}
