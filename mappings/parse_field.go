@@ -59,7 +59,6 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 	p.zone = c.zone(path+".zone", fs.Zone)
 	c.formats(path, fs, &p)
 	c.words(path, e, fs, &p)
-	c.answers(path, e, fs, &p)
 	for _, w := range fs.NullTokens {
 		if fold(w) == "" {
 			c.fault(path+".null_tokens", "remove the blank word; a blank cell is no value anyway", "a null token is blank")
@@ -108,6 +107,7 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		p.rules = r
 	}
 	c.source(path, e, fs, &p)
+	c.answers(path, e, fs, &p)
 	return p
 }
 
