@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func assertion(id, who, status, at string) string {
 }
 
 func receipt(id, who, status, at string) string {
-	return fmt.Sprintf("%s,%s,news,email,%s,%s,PN,2,Ada Agent,shop clerk,signed_document,DOC-2025-%s", id, who, status, at, id)
+	return fmt.Sprintf("%s,%s,news,email,%s,%s,PN,2,Ada Agent,shop clerk,signed_document,DOC-2025-%06d", id, who, status, at, crc32.ChecksumIEEE([]byte(id))%1e6)
 }
 
 // rows are the files of a batch that has nothing else.
