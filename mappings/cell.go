@@ -197,6 +197,9 @@ func (r *fieldReader) normalize(text []byte) []byte {
 	if n.trim {
 		text = bytes.TrimSpace(text)
 	}
+	if n.apostrophe {
+		text = bytes.TrimPrefix(text, []byte("'"))
+	}
 	if n.nfc && !norm.NFC.IsNormal(text) {
 		text = norm.NFC.Bytes(text)
 	}

@@ -66,7 +66,7 @@ type FieldSpec struct {
 	Enum       map[string]Strings `yaml:"enum" json:"enum,omitempty" jsonschema:"description=term: [words of the source]; for consent status and bool also yes and no"`
 	Polarity   string             `yaml:"polarity" json:"polarity,omitempty" jsonschema:"enum=normal,enum=inverted,description=what yes means: normal is consent and inverted is an opt-out"`
 	NullTokens Strings            `yaml:"null_tokens" json:"null_tokens,omitempty" jsonschema:"description=words that mean no value"`
-	Normalize  Strings            `yaml:"normalize" json:"normalize,omitempty" jsonschema:"description=trim; nfc; lower; upper; collapse"`
+	Normalize  Strings            `yaml:"normalize" json:"normalize,omitempty" jsonschema:"description=trim; apostrophe; nfc; lower; upper; collapse"`
 	Rules      string             `yaml:"rules" json:"rules,omitempty" jsonschema:"description=checks in the tag language of go-playground/validator"`
 	Const      *string            `yaml:"const" json:"const,omitempty" jsonschema:"description=one value for every row"`
 	StatedBy   *StatedBy          `yaml:"stated_by" json:"stated_by,omitempty" jsonschema:"description=who states the const and when"`

@@ -23,7 +23,7 @@ var readAs = map[importers.Type][]importers.Type{
 	importers.Integer:  {importers.Integer},
 }
 
-var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse"}
+var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse", "apostrophe"}
 
 // field checks one field of a record and compiles it. What is wrong is recorded; the program is then never used.
 func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) fieldProgram {
@@ -73,6 +73,8 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		switch n {
 		case "trim":
 			p.norm.trim = true
+		case "apostrophe":
+			p.norm.apostrophe = true
 		case "nfc":
 			p.norm.nfc = true
 		case "lower":
