@@ -55,6 +55,9 @@ var valueCases = []valueCase{
 	{"phone without its apostrophe", "phone: { from: X, normalize: [apostrophe] }", []cell{txt("'+49 151 23456789")}, "", set("+4915123456789"), "", false},
 	{"id with zero-width space", "external_id: X", []cell{txt("4\u200b2")}, "value.invisible", nil, "", false},
 	{"id with no-break space", "external_id: X", []cell{txt("4\u00a02")}, "value.invisible", nil, "", false},
+	{"id with a letter that looks Latin", "external_id: X", []cell{txt("\u0410BC-12")}, "value.lookalike", set("\u0410BC-12"), "", false},
+	{"id in another script", "external_id: X", []cell{txt("\u0410\u0411\u0412-12 ABC")}, "", set("\u0410\u0411\u0412-12 ABC"), "", false},
+	{"id with a Greek word", "external_id: X", []cell{txt("Ωmega µm")}, "", set("Ωmega µm"), "", false},
 	{"id not in NFC", "external_id: X", []cell{txt("Mu\u0308ller")}, "", set("Müller"), "", false},
 	{"id too long", "notice_version: X", []cell{txt(strings.Repeat("ä", 51))}, "value.too_long", nil, "", false},
 	{"id as long as it may be", "notice_version: X", []cell{txt(strings.Repeat("ä", 50))}, "", set(strings.Repeat("ä", 50)), "", false},
@@ -65,6 +68,7 @@ var valueCases = []valueCase{
 	{"email in brackets", "email: X", []cell{txt("<a@example.com>")}, "email.invalid", nil, "", false},
 	{"email with IDN", "email: X", []cell{txt("jürgen@münchen.example")}, "", set("jürgen@münchen.example"), "", false},
 	{"email keeps its case", "email: X", []cell{txt("A.B+c@Example.COM")}, "", set("A.B+c@Example.COM"), "", false},
+	{"email with a letter that looks Latin", "email: X", []cell{txt("\u0430nna@example.com")}, "value.lookalike", set("\u0430nna@example.com"), "", false},
 	{"email number", "email: X", []cell{num("1")}, "value.kind", nil, "", false},
 	{"email padded", "email: X", []cell{txt(" a@example.com")}, "value.padded", nil, "", false},
 
@@ -240,6 +244,20 @@ func TestTooLongSaysBothLengths(t *testing.T) {
 	}
 }
 
+// A word that only looks like a known one is rejected all the same, and the finding says why it isn't known.
+func TestWordThatLooksKnown(t *testing.T) {
+	for word, looks := range map[string]bool{"\u0415mail": true, "e\u200bmail": true, "ｅｍａｉｌ": true, "emai1": false, "mail": false, "\u00a0email\u00ad": true} {
+		r := run(t, withField("channel: X"), append(sheet("Mail | S | X"), []cell{txt("a@example.com"), txt("Y"), txt(word)}), runOptions{})
+		if got := r.row(t, 2); got.Verdict != Rejected || got.Rule != "enum.unmapped" {
+			t.Errorf("%q: %s by %s", word, got.Verdict, got.Rule)
+		}
+		said := slices.ContainsFunc(r.findings, func(f finding.Finding) bool { return strings.Contains(f.Message, "looks like one of the known") })
+		if said != looks {
+			t.Errorf("%q: looks known: %v, want %v", word, said, looks)
+		}
+	}
+}
+
 // rowCase is a sheet and the rules found in its last row and its columns.
 type rowCase struct {
 	name     string
@@ -284,6 +302,7 @@ var rowCases = []rowCase{
 	{"offsets need no zone", withField("occurred_at: X"), sheet("Mail | S | X", "a@example.com | Y | 2026-03-01T10:15Z"), false, Accepted, "", nil, nil},
 	{"polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"normal }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, []string{"consent.polarity"}},
 	{"inverted polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"inverted }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, nil},
+	{"keys that differ in case", withField(), sheet("Mail | S", "a@example.com | Y", "A@example.com | Y"), false, Accepted, "", nil, []string{"key.case_only"}},
 	{"unmapped column", withField(), sheet("Mail | S | Sort", "a@example.com | Y | 7"), false, Accepted, "", nil, []string{"column.unmapped"}},
 	{"rows above", "header: { row: 3 }\n" + withField(), sheet("Title", "", "Mail | S", "a@example.com | Y"), false, Accepted, "", nil, []string{"header.rows_above"}},
 }
