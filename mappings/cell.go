@@ -154,6 +154,8 @@ func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
 		r.parseWord(c, text, k)
 	case importers.Integer:
 		r.parseInteger(c, text, k)
+	case typeCountry, typeLanguage:
+		r.parseCode(c, text, k)
 	}
 	if r.out.bad.rule == "" && !r.out.null {
 		r.check(k)
@@ -385,6 +387,11 @@ func (r *fieldReader) parseInteger(c source.Cell, text []byte, k int) {
 		return
 	}
 	p := text
+	if r.p.comma && c.Kind == source.Text {
+		if number, ok := decimalComma(text); ok {
+			p = bytes.TrimSuffix(bytes.TrimRight(number, "0"), []byte("."))
+		}
+	}
 	if c.Kind == source.Number {
 		var ok bool
 		if p, ok = numberText(r.parts[:0], text); !ok {

@@ -48,6 +48,7 @@ type fieldProgram struct {
 	declared bool // some format is declared
 	zone     string
 	region   string
+	comma    bool            // a number in text has a decimal comma
 	words    map[string]word // enum: folded word of the source
 	nulls    map[string]bool // folded
 	norm     normalization

@@ -110,6 +110,15 @@ var valueCases = []valueCase{
 	{"NA is a value unless declared", "jurisdiction: X", []cell{txt("NA")}, "", set("NA"), "", false},
 	{"blank", "channel: X", []cell{txt("   ")}, "", &importers.Value{}, "", false},
 
+	// Codes.
+	{"country", "jurisdiction: { from: X, type: country }", []cell{txt("deu")}, "", set("DE"), "", false},
+	{"country by name", "jurisdiction: { from: X, type: country }", []cell{txt("Germany")}, "country.invalid", nil, "", false},
+	{"country number", "jurisdiction: { from: X, type: country }", []cell{num("276")}, "value.kind", nil, "", false},
+	{"a jurisdiction that is not read as a country", "jurisdiction: X", []cell{txt("Germany")}, "", set("Germany"), "", false},
+	{"language", "language: { from: X, type: language }", []cell{txt("DE-at")}, "", set("de-AT"), "", false},
+	{"language by name", "language: { from: X, type: language }", []cell{txt("German")}, "language.invalid", nil, "", false},
+	{"language padded", "language: { from: X, type: language }", []cell{txt("de ")}, "value.padded", nil, "", false},
+
 	// Text.
 	{"text as it is", "note: X", []cell{txt(" a\n b ")}, "", set(" a\n b "), "", false},
 	{"text normalized", "note: { from: X, normalize: [trim, nfc, lower, collapse] }", []cell{txt(" A\u0308  b\t\nC ")}, "", set("ä b c"), "", false},
@@ -148,6 +157,8 @@ var valueCases = []valueCase{
 	{"number that is not declared", "occurred_at: X", []cell{num("45292")}, "date.format", nil, "", false},
 	{"number declared as serial", "occurred_at: { from: X, format: serial }", []cell{num("45292.25")}, "", &importers.Value{Set: true, Int: 1704088800_000000, Raw: "45292.25", Precision: "minute"}, "", false},
 	{"text declared as serial", "occurred_at: { from: X, format: serial }", []cell{txt("45292")}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "45292", Precision: "day"}, "", false},
+	{"serial with a declared decimal comma", "occurred_at: { from: X, format: serial, decimal: comma }", []cell{txt("45292,25")}, "", &importers.Value{Set: true, Int: 1704088800_000000, Raw: "45292,25", Precision: "minute"}, "", false},
+	{"serial with a decimal comma", "occurred_at: { from: X, format: serial }", []cell{txt("45292,25")}, "date.format", nil, "", false},
 	{"digits with a layout", "occurred_at: { from: X, format: YYYYMMDD }", []cell{num("20240101")}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "20240101", Precision: "day"}, "", false},
 	{"date cell beside a layout", "occurred_at: { from: X, format: DD.MM.YYYY }", []cell{classed("45292", source.Date)}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "45292", Precision: "day"}, "", false},
 	{"t=d cell", "occurred_at: { from: X, format: DD.MM.YYYY }", []cell{flagged(classedText("2024-01-01T00:00:00", source.DateTime), source.ISODate)}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "2024-01-01T00:00:00", Precision: "second"}, "", false},
