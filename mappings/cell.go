@@ -154,6 +154,8 @@ func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
 		r.parseWord(c, text, k)
 	case importers.Integer:
 		r.parseInteger(c, text, k)
+	case typeCountry, typeLanguage:
+		r.parseCode(c, text, k)
 	}
 	if r.out.bad.rule == "" && !r.out.null {
 		r.check(k)
@@ -196,6 +198,9 @@ func (r *fieldReader) normalize(text []byte) []byte {
 	}
 	if n.trim {
 		text = bytes.TrimSpace(text)
+	}
+	if n.apostrophe {
+		text = bytes.TrimPrefix(text, []byte("'"))
 	}
 	if n.nfc && !norm.NFC.IsNormal(text) {
 		text = norm.NFC.Bytes(text)
@@ -300,6 +305,14 @@ func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
 		text = norm.NFC.Bytes(text)
 	}
 	r.out.v.Text = r.str(text)
+	r.doubtLooks(text, k)
+}
+
+// doubtLooks warns of an identifier that is not what it looks like.
+func (r *fieldReader) doubtLooks(text []byte, k int) {
+	if mixedScripts(text) {
+		r.out.doubt = problem{rule: "value.lookalike", col: r.cols[k]}
+	}
 }
 
 // contactText refuses what never belongs into an identifier or a contact point.
@@ -323,6 +336,10 @@ func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 		if r.p.typ == importers.Bool && len(r.p.words) == 2 && r.ownBool() {
 			rule = "bool.invalid"
 		}
+		if r.looksKnown(text) {
+			r.rejectWith(rule, "The value looks like one of the known words, but has characters that can't be seen or that only look like those of the word.", k)
+			return
+		}
 		if r.quotable[key] {
 			r.rejectWith(rule, "The value "+strconv.Quote(strings.TrimSpace(string(text)))+" is none of the words that the mapping or the field knows.", k)
 			return
@@ -331,6 +348,29 @@ func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 		return
 	}
 	r.out.v.Text, r.out.v.Int, r.out.noAnswer = w.term, w.value, w.noAnswer
+}
+
+// looksKnown reports whether a word that is not known looks like one that is.
+func (r *fieldReader) looksKnown(text []byte) bool {
+	if len(text) > 256 {
+		return false
+	}
+	visible := bytes.Map(func(c rune) rune {
+		if unicode.In(c, unicode.Cc, unicode.Cf) {
+			return -1
+		}
+		if unicode.IsSpace(c) {
+			return ' '
+		}
+		return c
+	}, text)
+	seen := string(lookalike(nil, bytes.TrimSpace(visible)))
+	for w := range r.p.words {
+		if string(lookalike(nil, []byte(w))) == seen {
+			return true
+		}
+	}
+	return false
 }
 
 // ownBool reports whether the words are the type's own, true and false.
@@ -347,6 +387,11 @@ func (r *fieldReader) parseInteger(c source.Cell, text []byte, k int) {
 		return
 	}
 	p := text
+	if r.p.comma && c.Kind == source.Text {
+		if number, ok := decimalComma(text); ok {
+			p = bytes.TrimSuffix(bytes.TrimRight(number, "0"), []byte("."))
+		}
+	}
 	if c.Kind == source.Number {
 		var ok bool
 		if p, ok = numberText(r.parts[:0], text); !ok {

@@ -127,6 +127,19 @@ func (pl *Plan) decide() []finding.Finding {
 			}
 		}
 	}
+	for i, k := range pl.profile.Keys {
+		if k.Alike == 0 || i >= len(pl.specs) {
+			continue
+		}
+		col := -1
+		if r := pl.specs[i].readers[pl.specs[i].byField[pl.specs[i].key[0]]]; len(r.cols) > 0 {
+			col = r.cols[0]
+		}
+		f := pl.at("key.case_only", col, "")
+		f.Row, f.LastRow, f.Rows = k.FirstAlike, k.LastAlike, k.Alike
+		f.Message = fmt.Sprintf("%d keys of %s differ from another key only in case or in characters that look the same.", k.Alike, k.Entity)
+		list = append(list, f)
+	}
 	list = append(list, pl.gaps()...)
 	return unique(list)
 }

@@ -28,6 +28,7 @@ func (r *fieldReader) parseEmail(c source.Cell, text []byte, k int) {
 		}
 	}
 	r.out.v.Text = r.str(text)
+	r.doubtLooks(text, k)
 }
 
 // plainAddress knows the addresses that nearly all are, dot-atoms on both sides of one @, and that net/mail accepts as they

@@ -141,6 +141,11 @@ func (r *fieldReader) declaredDate(text []byte) (civil, dateFault) {
 			fault = dateInvalid
 		}
 	}
+	if r.p.comma && fault == dateShape {
+		if number, ok := decimalComma(text); ok {
+			return r.serial(number, false)
+		}
+	}
 	if r.p.serial && fault == dateShape && len(text) > 0 && text[0] >= '0' && text[0] <= '9' && len(bytes.Trim(text, "0123456789.")) == 0 {
 		return r.serial(text, false)
 	}

@@ -61,7 +61,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// keySet finds the keys that occur in more than one row. It keeps a digest and a row number a key; above keysInMemory it
+// keySet finds the keys that occur in more than one row, and those that differ only in how they look. It keeps two digests and a
+// row number a key: of the key as people see it (see lookalike), and of its very bytes. Above keysInMemory it
 // sorts what it has into a run of an unlinked temporary file, so that memory does not grow with the sheet.
 type keySet struct {
 	entries []keyEntry
@@ -69,21 +70,48 @@ type keySet struct {
 	file    *os.File
 	runs    []int // entries in each run
 	rows    int
+	folded  []byte
+}
+
+// alike counts the keys that differ from another only in case, width or look.
+type alike struct{ rows, first, last int }
+
+func (a *alike) add(row int) {
+	a.rows++
+	if a.first == 0 || row < a.first {
+		a.first = row
+	}
+	a.last = max(a.last, row)
+}
+
+// fnv1a is the 64-bit FNV-1a hash, which tells apart what is one key when folded.
+func fnv1a(p []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range p {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h | 1 // never 0
 }
 
 type keyEntry struct {
-	digest [16]byte
+	digest [16]byte // of the folded key
+	exact  uint64   // of the key; 0 if it is folded already
 	row    uint32
 }
 
 const (
 	keysInMemory = 2 << 20
-	keyEntrySize = 20
+	keyEntrySize = 28
 )
 
 func (s *keySet) add(key []byte, row int) error {
-	sum := sha256.Sum256(key)
-	s.entries = append(s.entries, keyEntry{digest: [16]byte(sum[:16]), row: uint32(row)})
+	s.folded = lookalike(s.folded[:0], key)
+	sum := sha256.Sum256(s.folded)
+	e := keyEntry{digest: [16]byte(sum[:16]), row: uint32(row)}
+	if !bytes.Equal(s.folded, key) {
+		e.exact = fnv1a(key)
+	}
+	s.entries = append(s.entries, e)
 	s.rows++
 	if len(s.entries) >= s.limit {
 		return s.spill()
@@ -105,6 +133,12 @@ func compareKeys(a, b keyEntry) int {
 	if c := bytes.Compare(a.digest[8:], b.digest[8:]); c != 0 {
 		return c
 	}
+	if a.exact != b.exact {
+		if a.exact < b.exact {
+			return -1
+		}
+		return 1
+	}
 	return int(int64(a.row) - int64(b.row))
 }
 
@@ -124,7 +158,8 @@ func (s *keySet) spill() error {
 	var buf [keyEntrySize]byte
 	for _, e := range s.entries {
 		copy(buf[:], e.digest[:])
-		binary.LittleEndian.PutUint32(buf[16:], e.row)
+		binary.LittleEndian.PutUint64(buf[16:], e.exact)
+		binary.LittleEndian.PutUint32(buf[24:], e.row)
 		if _, err := w.Write(buf[:]); err != nil {
 			return err
 		}
@@ -134,14 +169,16 @@ func (s *keySet) spill() error {
 	return w.Flush()
 }
 
-// groups gives the rows of each key that occurs more than once, ordered by their first rows, and the number of distinct keys.
-func (s *keySet) groups() (groups [][]int, distinct int, err error) {
+// groups gives the rows of each key that occurs more than once, ordered by their first rows, the number of distinct keys, and
+// those that are alike.
+func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) {
 	next, err := s.sorted()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, like, err
 	}
-	var group []int
-	var last [16]byte
+	var group []int // rows of one key
+	var last keyEntry
+	pending := 0 // row of the first key of those that may be alike
 	end := func() {
 		if len(group) > 1 {
 			groups = append(groups, slices.Clone(group))
@@ -151,21 +188,30 @@ func (s *keySet) groups() (groups [][]int, distinct int, err error) {
 	for {
 		e, ok, err := next()
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, like, err
 		}
 		if !ok {
 			break
 		}
-		if e.digest != last || len(group) == 0 {
+		if e.digest != last.digest || e.exact != last.exact || len(group) == 0 {
+			if len(group) > 0 && e.digest == last.digest {
+				if pending > 0 {
+					like.add(pending)
+				}
+				pending = 0
+				like.add(int(e.row))
+			} else {
+				pending = int(e.row)
+			}
 			end()
-			last = e.digest
+			last = e
 			distinct++
 		}
 		group = append(group, int(e.row))
 	}
 	end()
 	slices.SortFunc(groups, func(a, b []int) int { return a[0] - b[0] })
-	return groups, distinct, nil
+	return groups, distinct, like, nil
 }
 
 // sorted gives all entries in order, merged from the runs.
@@ -191,7 +237,7 @@ func (s *keySet) sorted() (next func() (keyEntry, bool, error), err error) {
 			} else if err != nil {
 				return keyEntry{}, false, err
 			}
-			return keyEntry{digest: [16]byte(buf[:16]), row: binary.LittleEndian.Uint32(buf[16:])}, true, nil
+			return keyEntry{digest: [16]byte(buf[:16]), exact: binary.LittleEndian.Uint64(buf[16:]), row: binary.LittleEndian.Uint32(buf[24:])}, true, nil
 		})
 	}
 	heads := make([]keyEntry, len(sources))

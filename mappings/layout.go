@@ -198,7 +198,7 @@ func (l *layout) check(seen map[string]string) error {
 func (l *layout) read(s []byte) (civil, reading) {
 	var c civil
 	half := -1
-	for _, st := range l.steps {
+	for i, st := range l.steps {
 		var n int
 		ok := true
 		switch st.token {
@@ -218,7 +218,7 @@ func (l *layout) read(s []byte) (civil, reading) {
 				c.year += 1900
 			}
 		case "MMMM", "MMM":
-			c.month, s, ok = monthName(s, st.token == "MMMM")
+			c.month, s, ok = monthName(s, st.token == "MMMM", i+1 < len(l.steps) && strings.HasPrefix(l.steps[i+1].text, "."))
 		case "MM":
 			c.month, s, _, ok = digits(s, 2, 2)
 		case "M":
@@ -328,21 +328,6 @@ func halfOfDay(s []byte) (half int, rest []byte, ok bool) {
 	}{{"a.m.", 0}, {"p.m.", 1}, {"am", 0}, {"pm", 1}} {
 		if len(s) >= len(f.text) && strings.EqualFold(string(s[:len(f.text)]), f.text) {
 			return f.half, s[len(f.text):], true
-		}
-	}
-	return 0, s, false
-}
-
-var monthNames = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
-
-// monthName reads an English month name, whole or its first three letters.
-func monthName(s []byte, whole bool) (month int, rest []byte, ok bool) {
-	for i, name := range monthNames {
-		if !whole {
-			name = name[:3]
-		}
-		if len(s) >= len(name) && strings.EqualFold(string(s[:len(name)]), name) {
-			return i + 1, s[len(name):], true
 		}
 	}
 	return 0, s, false

@@ -59,14 +59,15 @@ type RecordSpec struct {
 type FieldSpec struct {
 	From       Columns            `yaml:"from" json:"from,omitempty" jsonschema:"description=column or columns"`
 	Join       *string            `yaml:"join" json:"join,omitempty" jsonschema:"description=what stands between joined columns of text and dates; a space by default"`
-	Type       importers.Type     `yaml:"type" json:"type,omitempty" jsonschema:"enum=text,enum=id,enum=email,enum=phone,enum=date,enum=datetime,enum=enum,enum=bool,enum=integer,description=how the cell is read; the field's own type by default"`
+	Type       importers.Type     `yaml:"type" json:"type,omitempty" jsonschema:"enum=text,enum=id,enum=email,enum=phone,enum=date,enum=datetime,enum=enum,enum=bool,enum=integer,enum=country,enum=language,description=how the cell is read; the field's own type by default"`
 	Format     Strings            `yaml:"format" json:"format,omitempty" jsonschema:"description=layouts of dates in text or the words iso8601 and serial"`
 	Zone       string             `yaml:"zone" json:"zone,omitempty" jsonschema:"description=IANA time zone; goes before all others but an offset in the cell"`
 	Region     string             `yaml:"region" json:"region,omitempty" jsonschema:"description=ISO 3166 country of telephone numbers without + or 00"`
+	Decimal    string             `yaml:"decimal" json:"decimal,omitempty" jsonschema:"enum=point,enum=comma,description=what stands before the decimals of a number in text; a point by default"`
 	Enum       map[string]Strings `yaml:"enum" json:"enum,omitempty" jsonschema:"description=term: [words of the source]; for consent status and bool also yes and no"`
 	Polarity   string             `yaml:"polarity" json:"polarity,omitempty" jsonschema:"enum=normal,enum=inverted,description=what yes means: normal is consent and inverted is an opt-out"`
 	NullTokens Strings            `yaml:"null_tokens" json:"null_tokens,omitempty" jsonschema:"description=words that mean no value"`
-	Normalize  Strings            `yaml:"normalize" json:"normalize,omitempty" jsonschema:"description=trim; nfc; lower; upper; collapse"`
+	Normalize  Strings            `yaml:"normalize" json:"normalize,omitempty" jsonschema:"description=trim; apostrophe; nfc; lower; upper; collapse"`
 	Rules      string             `yaml:"rules" json:"rules,omitempty" jsonschema:"description=checks in the tag language of go-playground/validator"`
 	Const      *string            `yaml:"const" json:"const,omitempty" jsonschema:"description=one value for every row"`
 	StatedBy   *StatedBy          `yaml:"stated_by" json:"stated_by,omitempty" jsonschema:"description=who states the const and when"`

@@ -12,8 +12,8 @@ import (
 
 // readAs lists, for each type of an entity's field, the types a mapping may read its cells as.
 var readAs = map[importers.Type][]importers.Type{
-	importers.Text:     {importers.Text, importers.ID, importers.Email, importers.Phone, importers.Enum, importers.Date},
-	importers.ID:       {importers.ID, importers.Email, importers.Phone, importers.Enum},
+	importers.Text:     {importers.Text, importers.ID, importers.Email, importers.Phone, importers.Enum, importers.Date, typeCountry, typeLanguage},
+	importers.ID:       {importers.ID, importers.Email, importers.Phone, importers.Enum, typeCountry, typeLanguage},
 	importers.Email:    {importers.Email},
 	importers.Phone:    {importers.Phone},
 	importers.Date:     {importers.Date},
@@ -23,7 +23,7 @@ var readAs = map[importers.Type][]importers.Type{
 	importers.Integer:  {importers.Integer},
 }
 
-var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse"}
+var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse", "apostrophe"}
 
 // field checks one field of a record and compiles it. What is wrong is recorded; the program is then never used.
 func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) fieldProgram {
@@ -73,6 +73,8 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		switch n {
 		case "trim":
 			p.norm.trim = true
+		case "apostrophe":
+			p.norm.apostrophe = true
 		case "nfc":
 			p.norm.nfc = true
 		case "lower":
@@ -95,6 +97,15 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		case !phonenumbers.GetSupportedRegions()[fs.Region]:
 			c.fault(path+".region", "write the ISO 3166 code in capitals, such as DE", "%q is no region", fs.Region)
 		}
+	}
+	switch {
+	case fs.Decimal == "":
+	case fs.Decimal != "comma" && fs.Decimal != "point":
+		c.fault(path+".decimal", "write comma or point", "there is no decimal %q", fs.Decimal)
+	case p.typ != importers.Integer && !p.serial:
+		c.fault(path+".decimal", "remove decimal", "decimal is for integers and for dates with format: serial")
+	default:
+		p.comma = fs.Decimal == "comma"
 	}
 	if fs.Zone != "" && p.typ != importers.DateTime {
 		c.fault(path+".zone", "remove zone", "zone is for times; %s is a field of type %s", p.path, p.typ)

@@ -93,6 +93,10 @@ type KeyProfile struct {
 	Rows     int     `json:"rows"`
 	Distinct int     `json:"distinct"`
 	Groups   [][]int `json:"groups,omitempty"`
+
+	Alike      int `json:"alike,omitempty"` // keys that differ from another only in case, width or look
+	FirstAlike int `json:"first_alike,omitempty"`
+	LastAlike  int `json:"last_alike,omitempty"`
 }
 
 // FieldWords lists words of a column that a field's closed list doesn't know. Only words that may be shown are listed: not what

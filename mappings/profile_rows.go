@@ -451,13 +451,13 @@ func (p *Profiler) Done() (*Profile, error) {
 	}
 	p.p.Keys = make([]KeyProfile, 0, len(p.specs))
 	for _, s := range p.specs {
-		groups, distinct, err := s.keys.groups()
+		groups, distinct, like, err := s.keys.groups()
 		rows := s.keys.rows
 		s.keys.close()
 		if err != nil {
 			return nil, fmt.Errorf("sorting the keys of %s: %w", p.env.File, err)
 		}
-		p.p.Keys = append(p.p.Keys, KeyProfile{Entity: s.entity.Name, Rows: rows, Distinct: distinct, Groups: groups})
+		p.p.Keys = append(p.p.Keys, KeyProfile{Entity: s.entity.Name, Rows: rows, Distinct: distinct, Groups: groups, Alike: like.rows, FirstAlike: like.first, LastAlike: like.last})
 		for j, w := range s.words {
 			if w != nil && w.Rows > 0 {
 				p.p.Words = append(p.p.Words, w.list(s.fields[j].field.Data == importers.None))

@@ -217,12 +217,12 @@ func TestKeysSpill(t *testing.T) {
 		s := keySet{limit: limit}
 		rows := map[int][]int{}
 		for i, k := range keys {
-			if err := s.add([]byte(fmt.Sprint("key", k)), i+1); err != nil {
+			if err := s.add([]byte(spelt(k)), i+1); err != nil {
 				rt.Fatal(err)
 			}
 			rows[k] = append(rows[k], i+1)
 		}
-		got, distinct, err := s.groups()
+		got, distinct, like, err := s.groups()
 		s.close()
 		if err != nil {
 			rt.Fatal(err)
@@ -237,7 +237,24 @@ func TestKeysSpill(t *testing.T) {
 		if !reflect.DeepEqual(got, want) || distinct != len(rows) {
 			rt.Fatalf("groups %v (%d distinct), want %v (%d)", got, distinct, want, len(rows))
 		}
+		var wantLike alike
+		for k, r := range rows {
+			for other := range rows {
+				if other != k && other/3 == k/3 {
+					wantLike.add(r[0])
+					break
+				}
+			}
+		}
+		if like != wantLike {
+			rt.Fatalf("alike %+v, want %+v", like, wantLike)
+		}
 	})
+}
+
+// spelt gives keys of which three each look alike.
+func spelt(k int) string {
+	return fmt.Sprint([]string{"key", "Key", "k\u0435y"}[k%3], k/3)
 }
 
 func TestDistinctIsBounded(t *testing.T) {

@@ -48,6 +48,7 @@ type fieldProgram struct {
 	declared bool // some format is declared
 	zone     string
 	region   string
+	comma    bool            // a number in text has a decimal comma
 	words    map[string]word // enum: folded word of the source
 	nulls    map[string]bool // folded
 	norm     normalization
@@ -65,10 +66,12 @@ type word struct {
 
 // normalization is what the mapping allows to change in a text.
 type normalization struct {
-	trim, nfc, lower, upper, collapse bool
+	trim, apostrophe, nfc, lower, upper, collapse bool
 }
 
-func (n normalization) any() bool { return n.trim || n.nfc || n.lower || n.upper || n.collapse }
+func (n normalization) any() bool {
+	return n.trim || n.apostrophe || n.nfc || n.lower || n.upper || n.collapse
+}
 
 // joins reports whether the columns of the field are joined; otherwise the first that is not blank counts.
 func (f *fieldProgram) joins() bool {

@@ -48,8 +48,16 @@ var valueCases = []valueCase{
 	{"id TRUE", "external_id: X", []cell{boolean("TRUE")}, "value.kind", nil, "", false},
 	{"id padded", "external_id: X", []cell{txt("42 ")}, "value.padded", nil, "", false},
 	{"id trimmed by declaration", "external_id: { from: X, normalize: [trim] }", []cell{txt("42 ")}, "", set("42"), "", false},
+	{"id with an apostrophe", "external_id: X", []cell{txt("'0042")}, "", set("'0042"), "", false},
+	{"id without its apostrophe by declaration", "external_id: { from: X, normalize: [apostrophe] }", []cell{txt("'0042")}, "", set("0042"), "", false},
+	{"only one apostrophe", "external_id: { from: X, normalize: [trim, apostrophe] }", []cell{txt(" ''42'")}, "", set("'42'"), "", false},
+	{"nothing but an apostrophe", "external_id: { from: X, normalize: [apostrophe] }", []cell{txt("'")}, "", &importers.Value{}, "", false},
+	{"phone without its apostrophe", "phone: { from: X, normalize: [apostrophe] }", []cell{txt("'+49 151 23456789")}, "", set("+4915123456789"), "", false},
 	{"id with zero-width space", "external_id: X", []cell{txt("4\u200b2")}, "value.invisible", nil, "", false},
 	{"id with no-break space", "external_id: X", []cell{txt("4\u00a02")}, "value.invisible", nil, "", false},
+	{"id with a letter that looks Latin", "external_id: X", []cell{txt("\u0410BC-12")}, "value.lookalike", set("\u0410BC-12"), "", false},
+	{"id in another script", "external_id: X", []cell{txt("\u0410\u0411\u0412-12 ABC")}, "", set("\u0410\u0411\u0412-12 ABC"), "", false},
+	{"id with a Greek word", "external_id: X", []cell{txt("Ωmega µm")}, "", set("Ωmega µm"), "", false},
 	{"id not in NFC", "external_id: X", []cell{txt("Mu\u0308ller")}, "", set("Müller"), "", false},
 	{"id too long", "notice_version: X", []cell{txt(strings.Repeat("ä", 51))}, "value.too_long", nil, "", false},
 	{"id as long as it may be", "notice_version: X", []cell{txt(strings.Repeat("ä", 50))}, "", set(strings.Repeat("ä", 50)), "", false},
@@ -60,6 +68,7 @@ var valueCases = []valueCase{
 	{"email in brackets", "email: X", []cell{txt("<a@example.com>")}, "email.invalid", nil, "", false},
 	{"email with IDN", "email: X", []cell{txt("jürgen@münchen.example")}, "", set("jürgen@münchen.example"), "", false},
 	{"email keeps its case", "email: X", []cell{txt("A.B+c@Example.COM")}, "", set("A.B+c@Example.COM"), "", false},
+	{"email with a letter that looks Latin", "email: X", []cell{txt("\u0430nna@example.com")}, "value.lookalike", set("\u0430nna@example.com"), "", false},
 	{"email number", "email: X", []cell{num("1")}, "value.kind", nil, "", false},
 	{"email padded", "email: X", []cell{txt(" a@example.com")}, "value.padded", nil, "", false},
 
@@ -105,6 +114,15 @@ var valueCases = []valueCase{
 	{"NA is a value unless declared", "jurisdiction: X", []cell{txt("NA")}, "", set("NA"), "", false},
 	{"blank", "channel: X", []cell{txt("   ")}, "", &importers.Value{}, "", false},
 
+	// Codes.
+	{"country", "jurisdiction: { from: X, type: country }", []cell{txt("deu")}, "", set("DE"), "", false},
+	{"country by name", "jurisdiction: { from: X, type: country }", []cell{txt("Germany")}, "country.invalid", nil, "", false},
+	{"country number", "jurisdiction: { from: X, type: country }", []cell{num("276")}, "value.kind", nil, "", false},
+	{"a jurisdiction that is not read as a country", "jurisdiction: X", []cell{txt("Germany")}, "", set("Germany"), "", false},
+	{"language", "language: { from: X, type: language }", []cell{txt("DE-at")}, "", set("de-AT"), "", false},
+	{"language by name", "language: { from: X, type: language }", []cell{txt("German")}, "language.invalid", nil, "", false},
+	{"language padded", "language: { from: X, type: language }", []cell{txt("de ")}, "value.padded", nil, "", false},
+
 	// Text.
 	{"text as it is", "note: X", []cell{txt(" a\n b ")}, "", set(" a\n b "), "", false},
 	{"text normalized", "note: { from: X, normalize: [trim, nfc, lower, collapse] }", []cell{txt(" A\u0308  b\t\nC ")}, "", set("ä b c"), "", false},
@@ -143,6 +161,8 @@ var valueCases = []valueCase{
 	{"number that is not declared", "occurred_at: X", []cell{num("45292")}, "date.format", nil, "", false},
 	{"number declared as serial", "occurred_at: { from: X, format: serial }", []cell{num("45292.25")}, "", &importers.Value{Set: true, Int: 1704088800_000000, Raw: "45292.25", Precision: "minute"}, "", false},
 	{"text declared as serial", "occurred_at: { from: X, format: serial }", []cell{txt("45292")}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "45292", Precision: "day"}, "", false},
+	{"serial with a declared decimal comma", "occurred_at: { from: X, format: serial, decimal: comma }", []cell{txt("45292,25")}, "", &importers.Value{Set: true, Int: 1704088800_000000, Raw: "45292,25", Precision: "minute"}, "", false},
+	{"serial with a decimal comma", "occurred_at: { from: X, format: serial }", []cell{txt("45292,25")}, "date.format", nil, "", false},
 	{"digits with a layout", "occurred_at: { from: X, format: YYYYMMDD }", []cell{num("20240101")}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "20240101", Precision: "day"}, "", false},
 	{"date cell beside a layout", "occurred_at: { from: X, format: DD.MM.YYYY }", []cell{classed("45292", source.Date)}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "45292", Precision: "day"}, "", false},
 	{"t=d cell", "occurred_at: { from: X, format: DD.MM.YYYY }", []cell{flagged(classedText("2024-01-01T00:00:00", source.DateTime), source.ISODate)}, "", &importers.Value{Set: true, Int: 1704067200_000000, Raw: "2024-01-01T00:00:00", Precision: "second"}, "", false},
@@ -239,6 +259,20 @@ func TestTooLongSaysBothLengths(t *testing.T) {
 	}
 }
 
+// A word that only looks like a known one is rejected all the same, and the finding says why it isn't known.
+func TestWordThatLooksKnown(t *testing.T) {
+	for word, looks := range map[string]bool{"\u0415mail": true, "e\u200bmail": true, "ｅｍａｉｌ": true, "emai1": false, "mail": false, "\u00a0email\u00ad": true} {
+		r := run(t, withField("channel: X"), append(sheet("Mail | S | X"), []cell{txt("a@example.com"), txt("Y"), txt(word)}), runOptions{})
+		if got := r.row(t, 2); got.Verdict != Rejected || got.Rule != "enum.unmapped" {
+			t.Errorf("%q: %s by %s", word, got.Verdict, got.Rule)
+		}
+		said := slices.ContainsFunc(r.findings, func(f finding.Finding) bool { return strings.Contains(f.Message, "looks like one of the known") })
+		if said != looks {
+			t.Errorf("%q: looks known: %v, want %v", word, said, looks)
+		}
+	}
+}
+
 // rowCase is a sheet and the rules found in its last row and its columns.
 type rowCase struct {
 	name     string
@@ -283,6 +317,7 @@ var rowCases = []rowCase{
 	{"offsets need no zone", withField("occurred_at: X"), sheet("Mail | S | X", "a@example.com | Y | 2026-03-01T10:15Z"), false, Accepted, "", nil, nil},
 	{"polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"normal }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, []string{"consent.polarity"}},
 	{"inverted polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"inverted }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, nil},
+	{"keys that differ in case", withField(), sheet("Mail | S", "a@example.com | Y", "A@example.com | Y"), false, Accepted, "", nil, []string{"key.case_only"}},
 	{"unmapped column", withField(), sheet("Mail | S | Sort", "a@example.com | Y | 7"), false, Accepted, "", nil, []string{"column.unmapped"}},
 	{"rows above", "header: { row: 3 }\n" + withField(), sheet("Title", "", "Mail | S", "a@example.com | Y"), false, Accepted, "", nil, []string{"header.rows_above"}},
 }

@@ -310,21 +310,24 @@ type RunResult struct {
 	Waiting string `json:"waiting,omitempty"`
 }
 
-// TraceResult leads from an external id to records and their cells.
+// TraceResult leads from an external id, or from a cell, to records and their cells.
 type TraceResult struct {
 	Schema  string        `json:"schema"`
 	Batch   string        `json:"batch"`
-	Entity  string        `json:"entity"`
+	Entity  string        `json:"entity,omitempty"` // that was asked for
+	Cell    string        `json:"cell,omitempty"`   // that was asked for
 	Records []TraceRecord `json:"records"`
 }
 
 // TraceRecord is one record. Values of personal fields are masked.
 type TraceRecord struct {
+	Entity     string            `json:"entity,omitempty"` // if a cell was asked for
 	ID         string            `json:"id"`
 	RecordID   string            `json:"record_id"`
 	System     string            `json:"system"`
 	Class      string            `json:"class,omitempty"`
 	Version    int64             `json:"version"`
+	FromCell   []string          `json:"from_cell,omitempty"` // fields that the cell gave
 	Values     map[string]string `json:"values"`
 	Places     []TracePlace      `json:"places"`
 	State      string            `json:"state,omitempty"` // consent: effective state of subject, purpose and channel

@@ -15,14 +15,18 @@ import (
 	"sheetlift/pipeline/store"
 )
 
-// ErrNoSuchRecord says that the register holds no record under an external id.
+// ErrNoSuchRecord says that the register holds no record under an external id, or from a row.
 type ErrNoSuchRecord struct {
 	Entity string
+	Row    int64 // 0 if an external id was asked for
 	Remedy string
 }
 
 // Error says so without the id, which may be personal.
 func (e *ErrNoSuchRecord) Error() string {
+	if e.Row > 0 {
+		return fmt.Sprintf("the register holds no record from row %d of that sheet in this batch", e.Row)
+	}
 	return fmt.Sprintf("the register holds no %s under that external id from this batch's systems", e.Entity)
 }
 

@@ -26,20 +26,29 @@ func status(p *page, r *pipeline.StatusResult) {
 }
 
 func trace(p *page, r *pipeline.TraceResult) {
-	p.line("%s under that external id: %s", clean(r.Entity), counted(len(r.Records), "record"))
+	if r.Cell != "" {
+		p.line("row of cell %s: %s", clean(r.Cell), counted(len(r.Records), "record"))
+	} else {
+		p.line("%s under that external id: %s", clean(r.Entity), counted(len(r.Records), "record"))
+	}
 	for _, rec := range r.Records {
 		p.line("")
 		class := ""
 		if rec.Class != "" {
 			class = ", " + rec.Class
 		}
-		p.line("record %s (system %s%s, version %d)", rec.ID, clean(rec.System), clean(class), rec.Version)
+		p.line("%s %s (system %s%s, version %d)", clean(cmp.Or(rec.Entity, "record")), rec.ID, clean(rec.System), clean(class), rec.Version)
+		if len(rec.FromCell) > 0 {
+			p.line("  the cell gave %s", clean(strings.Join(rec.FromCell, ", ")))
+		} else if r.Cell != "" {
+			p.line("  the cell gave none of its fields")
+		}
 		if rec.State != "" {
 			p.line("  state now: %s, because of %s", rec.State, because(rec.StateCause))
 		}
 		// Fields in the order of the entity, then what the rules derived.
 		names := slices.Sorted(maps.Keys(rec.Values))
-		if e := importers.ByName(r.Entity); e != nil {
+		if e := importers.ByName(cmp.Or(rec.Entity, r.Entity)); e != nil {
 			slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(e, a), place(e, b)) })
 		}
 		t := table{head: []string{"field", "value"}}

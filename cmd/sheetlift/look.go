@@ -56,12 +56,12 @@ func newTrace(std stdio) *cobra.Command {
 	var flags batchFlags
 	var reveal bool
 	cmd := &cobra.Command{
-		Use:   "trace BATCH ENTITY EXTERNAL_ID",
-		Short: "Lead from a record's key in the source to the record and the cells it came from",
-		Long: `Shows the records that the register holds under a key of the source, the cells each came from, and for consent the state that is
+		Use:   "trace BATCH ENTITY EXTERNAL_ID | trace BATCH CELL",
+		Short: "Lead from a record's key in the source to the record and the cells it came from, or from a cell to its records",
+		Long: `A cell is FILE!SHEET!B17, or FILE!B17 for a text file, the file as batch.yaml names it. Shows the records that the register holds under a key of the source, the cells each came from, and for consent the state that is
 in force now, with its reason. Personal values are masked; --reveal shows them, and leaves
 an event with your name in the register. A key of several fields is their values joined by |.`,
-		Args: cobra.ExactArgs(3),
+		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTrace(cmd.Context(), std, args, reveal, &flags)
 		},
@@ -80,7 +80,12 @@ func runTrace(ctx context.Context, std stdio, args []string, reveal bool, flags 
 	if !ok {
 		return s.noRegister()
 	}
-	r, err := s.pipeline.Trace(ctx, args[1], args[2], reveal)
+	var r *pipeline.TraceResult
+	if len(args) == 2 {
+		r, err = s.pipeline.TraceCell(ctx, args[1], reveal)
+	} else {
+		r, err = s.pipeline.Trace(ctx, args[1], args[2], reveal)
+	}
 	if err != nil {
 		return err
 	}

@@ -294,6 +294,15 @@ func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string,
 	if id != "" {
 		cond, args = "tenant = $1 AND id = $2", []any{tenant, id}
 	}
+	return eachProvenance(ctx, tx, cond, args, f)
+}
+
+// EachOfRow calls f for each provenance row of one row of a source of a batch.
+func EachOfRow(ctx context.Context, tx *store.Tx, tenant, batch, source string, row int64, f func(Provenance) error) error {
+	return eachProvenance(ctx, tx, "tenant = $1 AND batch = $2 AND source = $3 AND row = $4", []any{tenant, batch, source, row}, f)
+}
+
+func eachProvenance(ctx context.Context, tx *store.Tx, cond string, args []any, f func(Provenance) error) error {
 	rows, err := tx.Query(ctx, `
 		SELECT id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest
 		FROM provenance

@@ -1,0 +1,84 @@
+package mappings
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// monthNames are the names of the months in English, German, French, Spanish, Italian, Portuguese and Dutch, as CLDR and
+// people write them, without case. Accents that are lost in capitals may be missing. No name stands for two months, whatever
+// the language, so none has to be declared; a test holds that.
+var monthNames = [12][]string{
+	{"january", "januar", "jänner", "janvier", "enero", "gennaio", "janeiro", "januari"},
+	{"february", "februar", "feber", "février", "fevrier", "febrero", "febbraio", "fevereiro", "februari"},
+	{"march", "märz", "maerz", "mars", "marzo", "março", "marco", "maart"},
+	{"april", "avril", "abril", "aprile"},
+	{"may", "mai", "mayo", "maggio", "maio", "mei"},
+	{"june", "juni", "juin", "junio", "giugno", "junho"},
+	{"july", "juli", "juillet", "julio", "luglio", "julho"},
+	{"august", "août", "aout", "agosto", "augustus"},
+	{"september", "septembre", "septiembre", "setiembre", "settembre", "setembro"},
+	{"october", "oktober", "octobre", "octubre", "ottobre", "outubro"},
+	{"november", "novembre", "noviembre", "novembro"},
+	{"december", "dezember", "décembre", "decembre", "diciembre", "dicembre", "dezembro"},
+}
+
+// monthShort are their short forms, without the dot that may follow. A name that is not shortened is its own short form.
+var monthShort = [12][]string{
+	{"jan", "jän", "janv", "ene", "gen"},
+	{"feb", "févr", "fevr", "fév", "fev"},
+	{"mar", "mär", "märz", "mrz", "mars", "mrt", "maa"},
+	{"apr", "avr", "abr", "avril"},
+	{"may", "mai", "mag", "mei"},
+	{"jun", "juni", "juin", "giu", "june"},
+	{"jul", "juli", "juil", "lug", "july"},
+	{"aug", "août", "aout", "ago"},
+	{"sep", "sept", "set"},
+	{"oct", "okt", "ott", "out"},
+	{"nov"},
+	{"dec", "dez", "déc", "dic"},
+}
+
+var monthByName, monthByShort = monthIndex(monthNames), monthIndex(monthShort)
+
+func monthIndex(names [12][]string) map[string]int {
+	index := map[string]int{}
+	for i, list := range names {
+		for _, name := range list {
+			index[name] = i + 1
+		}
+	}
+	return index
+}
+
+// monthName reads the letters that s begins with as the name of a month, whole or short, and the dot after it unless the layout
+// has one there itself.
+func monthName(s []byte, whole, dotFollows bool) (month int, rest []byte, ok bool) {
+	var buf [32]byte
+	name := buf[:0]
+	n := 0
+	for n < len(s) && n < len(buf) { // no name is as long
+		r, size := utf8.DecodeRune(s[n:])
+		if !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) {
+			break
+		}
+		name = utf8.AppendRune(name, unicode.ToLower(r))
+		n += size
+	}
+	if !norm.NFC.IsNormal(name) {
+		name = norm.NFC.Bytes(name)
+	}
+	index := monthByShort
+	if whole {
+		index = monthByName
+	}
+	if month, ok = index[string(name)]; !ok {
+		return 0, s, false
+	}
+	if n < len(s) && s[n] == '.' && !dotFollows {
+		n++
+	}
+	return month, s[n:], true
+}

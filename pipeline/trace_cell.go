@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/pipeline/store"
+)
+
+// cellRef is FILE!SHEET!B17 taken apart, for one source of the batch.
+type cellRef struct {
+	source, sheet string
+	row           int64
+	cell          string // B17
+}
+
+var cellName = regexp.MustCompile(`^[A-Za-z]{1,3}[1-9][0-9]{0,8}$`)
+
+// parseCell finds the sources that a cell reference means. The file is named as in batch.yaml, or by its last part. A sheet name
+// may hold an exclamation mark, a file name too: the cell is what follows the last, the file what batch.yaml knows.
+func (p *Pipeline) parseCell(text string) ([]cellRef, error) {
+	fault := func(format string, args ...any) error {
+		return &ConfigError{File: p.batch.path, Message: fmt.Sprintf(format, args...), Remedy: "write FILE!SHEET!B17, or FILE!B17 for a text file; the file as batch.yaml names it"}
+	}
+	i := strings.LastIndex(text, "!")
+	if i < 0 {
+		return nil, fault("that is no cell of a file")
+	}
+	where, cell := text[:i], strings.ToUpper(text[i+1:])
+	if !cellName.MatchString(cell) {
+		return nil, fault("what follows the last ! is no cell")
+	}
+	row, err := strconv.ParseInt(strings.TrimLeft(cell, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	var refs []cellRef
+	for _, s := range p.batch.Sources {
+		for _, file := range []string{s.File, path.Base(s.File)} {
+			rest, ok := strings.CutPrefix(where, file)
+			if !ok || rest != "" && rest[0] != '!' {
+				continue
+			}
+			refs = append(refs, cellRef{s.Name, strings.TrimPrefix(rest, "!"), row, cell})
+			break
+		}
+	}
+	if len(refs) == 0 {
+		return nil, fault("no source of the batch has that file")
+	}
+	return refs, nil
+}
+
+// TraceCell leads from a cell of a source (FILE!SHEET!B17; FILE!B17 for a text file) to the records that this batch took from
+// its row, each with the fields that the cell gave. Masking and reveal are as in Trace.
+func (p *Pipeline) TraceCell(ctx context.Context, text string, reveal bool) (*TraceResult, error) {
+	refs, err := p.parseCell(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Cell: refs[0].cell, Records: []TraceRecord{}}
+	type at struct{ entity, id string }
+	var found []at
+	sheets := map[string]bool{}
+	err = p.db.View(ctx, func(tx *store.Tx) error {
+		for _, ref := range refs {
+			err := register.EachOfRow(ctx, tx, p.id.Tenant, p.batch.Name, ref.source, ref.row, func(pr register.Provenance) error {
+				if ref.sheet != "" && ref.sheet != pr.Sheet {
+					return nil
+				}
+				sheets[pr.Sheet] = true
+				if a := (at{pr.Entity, pr.ID}); !slices.Contains(found, a) {
+					found = append(found, a)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(sheets) > 1:
+		return nil, &ConfigError{File: p.batch.path, Message: "several sheets of that file gave records from that row", Remedy: "name the sheet: FILE!SHEET!" + refs[0].cell}
+	case len(found) == 0:
+		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header"}
+	}
+	if reveal {
+		err := p.db.Update(ctx, func(tx *store.Tx) error {
+			for _, a := range found {
+				o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Operator: p.opt.Operator}
+				if err := register.RecordReveal(ctx, tx, importers.ByName(a.entity), a.id, o, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	cells := p.fieldColumns(ctx)
+	err = p.db.View(ctx, func(tx *store.Tx) error {
+		for _, a := range found {
+			e := importers.ByName(a.entity)
+			var stored []*register.Stored
+			if err := register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: a.id}, func(st *register.Stored) error {
+				stored = append(stored, st)
+				return nil
+			}); err != nil {
+				return err
+			}
+			for _, st := range stored {
+				t, err := p.traceRecord(ctx, tx, e, st, cells, reveal)
+				if err != nil {
+					return err
+				}
+				t.Entity, t.FromCell = e.Name, t.fieldsOf(refs)
+				r.Records = append(r.Records, *t)
+			}
+		}
+		return nil
+	})
+	return r, err
+}
+
+// fieldsOf lists the fields that the cell gave.
+func (t *TraceRecord) fieldsOf(refs []cellRef) []string {
+	var list []string
+	for _, at := range t.Places {
+		if !slices.ContainsFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row }) {
+			continue
+		}
+		for field, cells := range at.Cells {
+			if slices.Contains(strings.Fields(cells), refs[0].cell) && !slices.Contains(list, field) {
+				list = append(list, field)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}

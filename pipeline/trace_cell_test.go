@@ -1,0 +1,60 @@
+package pipeline_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// A cell leads to every record of its row, and says which fields it gave.
+func TestTraceCell(t *testing.T) {
+	const two = `version: 1
+mapping: consents
+records:
+  - { entity: consent, key: [external_id, purpose], fields: { external_id: Id, email: Mail, purpose: { const: news, stated_by: { name: O, at: 2026-10-01 } }, status: { from: News, enum: { given: [Y], refused: [N] } } } }
+  - { entity: consent, key: [external_id, purpose], fields: { external_id: Id, email: Mail, purpose: { const: ads, stated_by: { name: O, at: 2026-10-01 } }, status: { from: Ads, enum: { given: [Y], refused: [N] } } } }
+`
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, map[string]string{"consents.yaml": two, "consents.csv": "Id,Mail,News,Ads\nC-1,one@example.com,Y,N\nC-2,two@example.com,Y,\nC-3,three@example.com,maybe,N\n"})
+		h.imported()
+		trace := func(cell string, reveal bool) *pipeline.TraceResult {
+			r, err := h.open().TraceCell(t.Context(), cell, reveal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		r := trace("consents.csv!B2", false)
+		if len(r.Records) != 2 || !slices.Equal(r.Records[0].FromCell, []string{"email"}) || r.Records[0].Entity != "consent" || r.Cell != "B2" {
+			t.Errorf("%+v", r)
+		}
+		for _, rec := range r.Records {
+			if rec.Values["email"] == "one@example.com" {
+				t.Error("a personal value is shown")
+			}
+		}
+		if r := trace("consents.csv!A3", false); len(r.Records) != 1 || r.Records[0].Values["purpose"] != "news" {
+			t.Errorf("%+v", r)
+		}
+		before := h.counts()["events"]
+		if r := trace("consents.csv!B2", true); r.Records[1].Values["email"] != "one@example.com" {
+			t.Errorf("%+v", r)
+		}
+		if n := h.counts()["events"] - before; n != 2 {
+			t.Errorf("%d events of two records that were shown", n)
+		}
+		var none *pipeline.ErrNoSuchRecord
+		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", false); !errors.As(err, &none) || none.Row != 4 { // rejected
+			t.Errorf("got %v", err)
+		}
+		var config *pipeline.ConfigError
+		for _, cell := range []string{"", "!", "B2", "consents.csv", "consents.csv!", "consents.csv!2", "consents.csv!B0", "other.csv!B2", "consents.csvx!B2", "consents.csv!B99999999999999999999"} {
+			if _, err := h.open().TraceCell(t.Context(), cell, false); !errors.As(err, &config) {
+				t.Errorf("%q: got %v", cell, err)
+			}
+		}
+	})
+}
