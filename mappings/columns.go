@@ -224,12 +224,15 @@ func (p *program) columnsOf() []Column {
 	}
 	for i := range p.specs {
 		s := &p.specs[i]
-		if s.when != nil {
-			add(s.when.column)
+		for j := range s.when {
+			add(s.when[j].column)
 		}
 		for j := range s.fields {
 			for _, c := range s.fields[j].from {
 				add(c)
+			}
+			for k := range s.fields[j].when {
+				add(s.fields[j].when[k].column)
 			}
 		}
 	}

@@ -46,6 +46,9 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 			return nil, nil, &SheetError{File: env.File, Sheet: env.Sheet, Message: "the profile does not know " + c.String(), Remedy: "profile the sheet again"}
 		}
 	}
+	if err := m.Unconfirmed(); err != nil {
+		return nil, nil, err
+	}
 	column := func(c Column) int { return index[c] }
 	pl := &Plan{m: m, env: env, profile: p, headerRow: p.HeaderRow, header: newNamedHeader(p.Header)}
 	for i := range m.program.skips {
@@ -103,6 +106,7 @@ func (pl *Plan) decide() []finding.Finding {
 		f.Message = fmt.Sprintf("%d rows above the header (row %d) are not read.", n, pl.headerRow)
 		list = append(list, f)
 	}
+	list = append(list, pl.unconfirmed()...)
 	columns := map[int]*ColumnProfile{}
 	for i := range pl.profile.Columns {
 		c := &pl.profile.Columns[i]

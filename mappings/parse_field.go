@@ -23,7 +23,7 @@ var readAs = map[importers.Type][]importers.Type{
 	importers.Integer:  {importers.Integer},
 }
 
-var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse"}
+var normalizations = []string{"trim", "nfc", "lower", "upper", "collapse", "apostrophe"}
 
 // field checks one field of a record and compiles it. What is wrong is recorded; the program is then never used.
 func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) fieldProgram {
@@ -50,6 +50,14 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		}
 		c.column(at, &fs.From[j])
 	}
+	p.first = fs.First
+	if fs.First && len(fs.From) < 2 {
+		c.fault(path+".first", "remove first", "first is for several columns")
+	}
+	p.when = c.conditions(path+".when", fs.When)
+	if fs.Confirm {
+		c.guess(path, e.Name, f.Name, "")
+	}
 	if fs.Join != nil {
 		p.join = *fs.Join
 		if !p.joins() {
@@ -59,6 +67,9 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 	p.zone = c.zone(path+".zone", fs.Zone)
 	c.formats(path, fs, &p)
 	c.words(path, e, fs, &p)
+	if p.split = fs.Split; c.doc.Has(path+".split") && (p.typ != importers.Enum || strings.TrimSpace(fs.Split) == "") {
+		c.fault(path+".split", "write what stands between the words, such as \";\", or remove split", "split is for several words of a closed list in one cell")
+	}
 	for _, w := range fs.NullTokens {
 		if fold(w) == "" {
 			c.fault(path+".null_tokens", "remove the blank word; a blank cell is no value anyway", "a null token is blank")
@@ -81,6 +92,8 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 			p.norm.upper = true
 		case "collapse":
 			p.norm.collapse = true
+		case "apostrophe":
+			p.norm.apostrophe = true
 		default:
 			c.fault(at, "known: "+strings.Join(normalizations, ", "), "there is no normalization %q", n)
 		}

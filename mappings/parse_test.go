@@ -101,6 +101,14 @@ func TestParseFaults(t *testing.T) {
 		{"skip tests two things", "skip: [{ column: S, reason: r, blank: true, equals: x }]\n" + consent(), []string{`1: the condition tests more than one thing`}},
 		{"skip expression", "skip: [{ column: S, reason: r, matches: \"(\" }]\n" + consent(), []string{`1: the expression can't be read`}},
 		{"skip blank word", "skip: [{ column: S, reason: r, equals: \" \" }]\n" + consent(), []string{`1: a blank word never matches`}},
+		{"preset", "preset: Mail Chimp\n" + consent(), []string{`1: "Mail Chimp" is no name of a preset`}},
+		{"when without condition", strings.Replace(consent(), "    fields:", "    when: []\n    fields:", 1), []string{`6: there is no condition`}},
+		{"second when", strings.Replace(consent(), "    fields:", "    when:\n      - { column: A, blank: true }\n      - { column: B }\n    fields:", 1), []string{`8: the condition tests nothing`}},
+		{"not_in and not_matches", strings.Replace(consent(), "    fields:", "    when: { column: A, not_in: [], not_matches: \"(\" }\n    fields:", 1), []string{`6: the condition tests more than one thing`, `6: the list is empty`, `6: the expression can't be read`}},
+		{"first of one", consent("note: { from: C, first: true }"), []string{`9: first is for several columns`}},
+		{"split of a text", consent("note: { from: C, split: \";\" }"), []string{`9: split is for several words of a closed list`}},
+		{"when of a field", consent("note: { from: C, when: { column: D } }"), []string{`9: the condition tests nothing`}},
+		{"confirm is no word", consent("note: { from: C, confirm: maybe }"), []string{`9: this is a word where true or false is expected`}},
 		{"null token", consent("note: { from: C, null_tokens: [\"\"] }"), []string{`9: a null token is blank`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -35,6 +35,11 @@ func (Columns) JSONSchema() *jsonschema.Schema {
 	return oneOrMore(&jsonschema.Schema{Ref: "#/$defs/Column"})
 }
 
+// JSONSchema allows one condition or a list.
+func (Conditions) JSONSchema() *jsonschema.Schema {
+	return oneOrMore(&jsonschema.Schema{Ref: "#/$defs/Condition"})
+}
+
 // JSONSchemaExtend allows the header text alone.
 func (Column) JSONSchemaExtend(s *jsonschema.Schema) { orScalar(s, "header text") }
 

@@ -26,6 +26,13 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	var unconfirmed []error // of all sources at once: the compiler would stop at the first
+	for _, m := range maps {
+		unconfirmed = append(unconfirmed, m.Unconfirmed())
+	}
+	if err := errors.Join(unconfirmed...); err != nil {
+		return nil, err
+	}
 	inputs := []string{fr.Manifest, p.batch.digest}
 	for _, m := range maps {
 		inputs = append(inputs, m.Digest())
