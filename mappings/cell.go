@@ -2,6 +2,8 @@ package mappings
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -176,6 +178,9 @@ func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
 func (r *fieldReader) check(k int) {
 	v := &r.out.v
 	v.Set = true
+	if r.p.inferred {
+		v.Origin = importers.Inferred
+	}
 	if limit := r.p.field.Max; limit > 0 && len(v.Text) > limit {
 		if n := utf8.RuneCountInString(v.Text); n > limit {
 			r.rejectWith("value.too_long", "The value has "+strconv.Itoa(n)+" characters; "+r.p.path+" takes at most "+strconv.Itoa(limit)+".", k)
@@ -211,6 +216,9 @@ func (r *fieldReader) normalize(text []byte) []byte {
 	}
 	if n.apostrophe {
 		text = bytes.TrimPrefix(text, []byte("'"))
+	}
+	if n.plus && len(text) > 7 && plainDigits(text, 15) && text[0] != '0' {
+		text = append([]byte("+"), text...)
 	}
 	if n.nfc && !norm.NFC.IsNormal(text) {
 		text = norm.NFC.Bytes(text)
@@ -286,6 +294,11 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 }
 
 func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
+	if r.p.digest {
+		sum := sha256.Sum256(text)
+		r.out.v.Text = hex.EncodeToString(sum[:])
+		return
+	}
 	if c.Kind == source.Number {
 		switch {
 		case c.Class == source.Date || c.Class == source.DateTime || c.Class == source.Time || c.Class == source.Duration || c.Class == source.Percent:
@@ -331,6 +344,10 @@ func (r *fieldReader) contactText(text []byte, k int) bool {
 }
 
 func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
+	if r.p.filled != "" {
+		r.out.v.Text = r.p.filled
+		return
+	}
 	if r.p.split != "" {
 		r.parseWords(text, k)
 		return

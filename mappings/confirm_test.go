@@ -108,6 +108,31 @@ records:
 	}
 }
 
+// A filled column names the kind of proof, a wording is known by its digest, what a source inferred is kept as inferred.
+func TestFilledDigestInferred(t *testing.T) {
+	r := run(t, one("consent", "email", "email: M", "phone: { from: P, normalize: plus }", "status: { from: S, enum: { given: [Y] } }",
+		"proof_kind: { from: T, filled: signed_token, when: { column: T, matches: \"^eyJ\" } }", "notice_digest: { from: W, digest: sha256 }",
+		"notice_version: { from: V, inferred: by date }"),
+		sheet("M | P | S | T | W | V", "a@example.com | 4915112345678 | Y | eyJ1 | abc | 3", "b@example.com | | Y | yes | | "), runOptions{})
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	rec := r.row(t, 2).Records[0]
+	for field, want := range map[string]importers.Value{
+		"proof_kind":     {Set: true, Text: "signed_token"},
+		"phone":          {Set: true, Text: "+4915112345678"},
+		"notice_digest":  {Set: true, Text: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+		"notice_version": {Set: true, Text: "3", Origin: importers.Inferred},
+	} {
+		if got := *rec.Get(field); got != want {
+			t.Errorf("%s: %+v, want %+v", field, got, want)
+		}
+	}
+	if r.row(t, 3).Records[0].Get("proof_kind").Set {
+		t.Error("a word is taken for a token")
+	}
+}
+
 // One condition alone and in a list is the same mapping.
 func TestWhenDigest(t *testing.T) {
 	alone := strings.Replace(withField(), "    fields:", "    when: { column: S, not_blank: true }\n    fields:", 1)

@@ -91,7 +91,10 @@ type FieldSpec struct {
 	Enum       map[string]Strings `yaml:"enum" json:"enum,omitempty" jsonschema:"description=term: [words of the source]; for consent status and bool also yes and no"`
 	Polarity   string             `yaml:"polarity" json:"polarity,omitempty" jsonschema:"enum=normal,enum=inverted,description=what yes means: normal is consent and inverted is an opt-out"`
 	NullTokens Strings            `yaml:"null_tokens" json:"null_tokens,omitempty" jsonschema:"description=words that mean no value"`
-	Normalize  Strings            `yaml:"normalize" json:"normalize,omitempty" jsonschema:"description=trim; nfc; lower; upper; collapse; apostrophe"`
+	Normalize  Strings            `yaml:"normalize" json:"normalize,omitempty" jsonschema:"description=trim; nfc; lower; upper; collapse; apostrophe; plus"`
+	Filled     string             `yaml:"filled" json:"filled,omitempty" jsonschema:"description=the term that any filled cell stands for; for a column that holds one kind of thing"`
+	Digest     string             `yaml:"digest" json:"digest,omitempty" jsonschema:"enum=sha256,description=the value is the digest of the cell's text"`
+	Inferred   string             `yaml:"inferred" json:"inferred,omitempty" jsonschema:"description=how the source came by the value without anybody having said it; such a value never counts as evidence"`
 	Rules      string             `yaml:"rules" json:"rules,omitempty" jsonschema:"description=checks in the tag language of go-playground/validator"`
 	Const      *string            `yaml:"const" json:"const,omitempty" jsonschema:"description=one value for every row"`
 	StatedBy   *StatedBy          `yaml:"stated_by" json:"stated_by,omitempty" jsonschema:"description=who states the const and when"`

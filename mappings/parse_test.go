@@ -109,6 +109,11 @@ func TestParseFaults(t *testing.T) {
 		{"split of a text", consent("note: { from: C, split: \";\" }"), []string{`9: split is for several words of a closed list`}},
 		{"when of a field", consent("note: { from: C, when: { column: D } }"), []string{`9: the condition tests nothing`}},
 		{"confirm is no word", consent("note: { from: C, confirm: maybe }"), []string{`9: this is a word where true or false is expected`}},
+		{"filled", consent("proof_kind: { from: C, filled: token }"), []string{`9: "token" is no term that a filled cell of consent.proof_kind could stand for`}},
+		{"filled status", one("consent", "email", "email: M", "status: { from: S, filled: given }"), []string{`8: a filled cell can't stand for one term here`}},
+		{"digest", consent("note: { from: C, digest: md5 }"), []string{`9: there is no such digest of consent.note`}},
+		{"inferred", consent("notice_id: { from: C, inferred: \"\" }"), []string{`9: inferred goes with from and says how`}},
+		{"plus", consent("note: { from: C, normalize: plus }"), []string{`9: plus is for telephone numbers`}},
 		{"null token", consent("note: { from: C, null_tokens: [\"\"] }"), []string{`9: a null token is blank`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

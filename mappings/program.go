@@ -53,6 +53,9 @@ type fieldProgram struct {
 	when     []condition     // the cell counts only if all hold
 	first    bool            // of several columns the first that is not blank counts
 	split    string          // between several words in one cell
+	filled   string          // the term that any filled cell stands for
+	digest   bool            // the value is the SHA-256 of the text, hex
+	inferred bool            // the source inferred the value
 	norm     normalization
 	rules    *rules
 	constant *importers.Value
@@ -68,11 +71,11 @@ type word struct {
 
 // normalization is what the mapping allows to change in a text.
 type normalization struct {
-	trim, nfc, lower, upper, collapse, apostrophe bool
+	trim, nfc, lower, upper, collapse, apostrophe, plus bool
 }
 
 func (n normalization) any() bool {
-	return n.trim || n.nfc || n.lower || n.upper || n.collapse || n.apostrophe
+	return n.trim || n.nfc || n.lower || n.upper || n.collapse || n.apostrophe || n.plus
 }
 
 // joins reports whether the columns of the field are joined; otherwise the first that is not blank counts.
