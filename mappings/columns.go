@@ -238,3 +238,10 @@ func (p *program) columnsOf() []Column {
 	}
 	return list
 }
+
+// FoldHeader is the form in which header texts are compared: NFC, spaces and line ends as one space, without case or a byte
+// order mark.
+func FoldHeader(s string) string { return headerFold(s) }
+
+// FoldWord is the form in which words of closed lists are compared: NFC, trimmed, without case.
+func FoldWord(s string) string { return fold(s) }

@@ -206,20 +206,23 @@ func (pl *Plan) decidePolarity(f *fieldProgram, col int, c *ColumnProfile) []fin
 	if !f.yesGiven {
 		return nil
 	}
+	if !SoundsLikeOptOut(c.Name) {
+		return nil
+	}
+	w := pl.at("consent.polarity", col, f.path)
+	w.Message = "The header of " + quoteName(c.Name) + " sounds like an opt-out, but yes is mapped as consent."
+	return []finding.Finding{w}
+}
+
+// SoundsLikeOptOut reports whether a header asks whether somebody does not want something.
+func SoundsLikeOptOut(header string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_./'’\"", r) {
 			return -1
 		}
 		return r
-	}, headerFold(c.Name))
-	for _, piece := range optOut {
-		if strings.Contains(letters, piece) {
-			w := pl.at("consent.polarity", col, f.path)
-			w.Message = "The header of " + quoteName(c.Name) + " sounds like an opt-out, but yes is mapped as consent."
-			return []finding.Finding{w}
-		}
-	}
-	return nil
+	}, headerFold(header))
+	return slices.ContainsFunc(optOut, func(piece string) bool { return strings.Contains(letters, piece) })
 }
 
 // gaps lists the words that closed lists do not know, and lets row findings show those that may be shown.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"sheetlift/importers"
@@ -26,7 +27,7 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unconfirmed []error // of all sources at once: the compiler would stop at the first
+	unconfirmed := []error{p.batch.Unconfirmed()} // of all sources at once: the compiler would stop at the first
 	for _, m := range maps {
 		unconfirmed = append(unconfirmed, m.Unconfirmed())
 	}
@@ -128,7 +129,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	want := sheetOf(s, m)
 	list := book.Sheets()
 	for i, info := range list {
-		if info.Name == want || want == "" && len(list) == 1 {
+		if info.Name == want || want == sheetNumber(i+1) || want == "" && len(list) == 1 {
 			sh.index = i
 		}
 	}
@@ -166,6 +167,9 @@ func sheetOf(s *Source, m *mappings.Mapping) string {
 	}
 	return s.Sheet
 }
+
+// sheetNumber is how a sheet is named by its position, where its name looks like a value about a person.
+func sheetNumber(n int) string { return "#" + strconv.Itoa(n) }
 
 // each reads the sheet to its end, block by block.
 func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
