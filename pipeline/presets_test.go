@@ -84,6 +84,7 @@ func TestPresetFixtures(t *testing.T) {
 		rejected, skipped map[string]int
 		consents, cases   int
 		suppressions      int
+		activities        int
 		receipts          int
 		missing           map[string]int // of the consents
 		beside            map[string]string
@@ -110,6 +111,27 @@ func TestPresetFixtures(t *testing.T) {
 			missing: map[string]int{"notice": 1, "proof": 1},
 			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\npri_hist_7,pri_hist_7,2024-01-01,Newsletter\n"}},
 		{file: "fides-requests.csv", preset: "fides", rows: pipeline.Rows{Read: 5, Accepted: 3, Rejected: 1, Skipped: 1}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"row.declared_skip": 1}, cases: 4},
+		{file: "activecampaign.csv", preset: "activecampaign", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2, suppressions: 1,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "kit.csv", preset: "kit", rows: pipeline.Rows{Read: 5, Accepted: 4, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2, suppressions: 2,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "salesforce-consent.csv", preset: "salesforce", rows: pipeline.Rows{Read: 3, Accepted: 2, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"notice": 2, "actor": 2, "proof": 2}},
+		{file: "salesforce-contacts.csv", preset: "salesforce", rows: pipeline.Rows{Read: 2, Accepted: 1, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "onetrust.csv", preset: "onetrust", rows: pipeline.Rows{Read: 4, Accepted: 2, Skipped: 2}, skipped: map[string]int{"row.declared_skip": 1, "consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"notice": 2}},
+		{file: "onetrust.csv", preset: "onetrust", rows: pipeline.Rows{Read: 4, Accepted: 2, Skipped: 2}, skipped: map[string]int{"row.declared_skip": 1, "consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"notice": 2}, // imported, and still only inferred by date
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\nPN,3,2024-01-01,Newsletter\n"}},
+		{file: "cmp.csv", preset: "cmp", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
+			missing: map[string]int{"notice": 3, "proof": 1}},
+		{file: "cmp.csv", preset: "cmp", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3, receipts: 2,
+			missing: map[string]int{"proof": 1}, // an unsigned consent string is no proof
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\nPN,3,2024-01-01,Cookies\n"}},
+		{file: "dsar.csv", preset: "dsar", rows: pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}, rejected: map[string]int{"enum.unmapped": 1}, cases: 3},
+		{file: "jira.csv", preset: "dsar", rows: pipeline.Rows{Read: 2, Accepted: 2}, cases: 2},
+		{file: "ropa.csv", preset: "ropa", rows: pipeline.Rows{Read: 2, Accepted: 2}, activities: 2},
 	} {
 		name := tc.file
 		for other := range tc.beside {
@@ -149,7 +171,7 @@ func TestPresetFixtures(t *testing.T) {
 			if c.Records != tc.consents || c.Receipts != tc.receipts || !same(c.Missing, tc.missing) {
 				t.Errorf("consents %d, receipts %d, missing %v; want %d, %d, %v", c.Records, c.Receipts, c.Missing, tc.consents, tc.receipts, tc.missing)
 			}
-			for entity, want := range map[string]int{"suppression": tc.suppressions, "case": tc.cases} {
+			for entity, want := range map[string]int{"suppression": tc.suppressions, "case": tc.cases, "activity": tc.activities} {
 				got := 0
 				if e := r.Entities[entity]; e != nil {
 					got = e.Records

@@ -36,6 +36,7 @@ type Preset struct {
 	Title   string           `yaml:"title"`
 	Proves  string           `yaml:"proves"` // what its rows can prove
 	Match   []match          `yaml:"match"`
+	Without names            `yaml:"without"` // headers with which it is another export
 	Files   []fileClass      `yaml:"files"`
 	Columns map[string]names `yaml:"columns"` // role to headers by which it is known
 	Zone    string           `yaml:"zone"`
@@ -204,7 +205,7 @@ func (p *Preset) find(l *suggest.Look, at map[string]int) (*Found, int) {
 			fits = m
 		}
 	}
-	if fits == nil {
+	if fits == nil || slices.ContainsFunc(p.Without, func(h string) bool { _, there := at[loose(h)]; return there }) {
 		return nil, 0
 	}
 	// A translated header: the address is known by its values where no name fits.

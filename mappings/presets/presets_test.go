@@ -69,6 +69,8 @@ func TestRecognisesRealExports(t *testing.T) {
 		"hubspot-contacts.csv":                       "hubspot",
 		"mailpoet-tracking-consent.csv":              "mailpoet",
 		"fides-privacy-requests-header.csv":          "fides",
+		"activecampaign.csv":                         "activecampaign",
+		"kit-convertkit.csv":                         "kit",
 		"wpeka-consent-log-header.csv":               "",
 		"generic-dup-headers.csv":                    "",
 		"duplicate-mixed-columns.csv":                "",
