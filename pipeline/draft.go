@@ -146,18 +146,64 @@ func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
 	fmt.Fprintf(b, "    tolerance: { rows: 0 }\n    confirm: true\n")
 	shared.Name = name
 	shared.By = mappings.StatedBy{Name: owner, At: d.changed.Format(time.DateOnly)}
-	what := "bare mapping of " + d.described + ": nothing in its headers says what its rows are"
+	data, what := d.mapping(&shared)
+	b.writes[mapping] = data
+	b.order = append(b.order, Drafted{mapping, what})
+}
+
+// mapping drafts the mapping and says what it is.
+func (d *draft) mapping(ctx *suggest.Context) (data []byte, what string) {
 	switch {
 	case d.found != nil:
-		b.writes[mapping] = d.found.Draft(&shared).YAML()
-		what = "mapping of " + d.described + ", by the preset " + d.found.Preset.Name
+		return d.found.Draft(ctx).YAML(), "mapping of " + d.described + ", by the preset " + d.found.Preset.Name
 	case d.entity != "":
-		b.writes[mapping] = suggest.Suggest(d.look, &shared).YAML()
-		what = "suggested mapping of " + d.described + ": rows of " + d.entity
-	default:
-		b.writes[mapping] = suggest.Bare(d.look, &shared)
+		return suggest.Suggest(d.look, ctx).YAML(), "suggested mapping of " + d.described + ": rows of " + d.entity
 	}
-	b.order = append(b.order, Drafted{mapping, what})
+	return suggest.Bare(d.look, ctx), "bare mapping of " + d.described + ": " + d.look.Unknown()
+}
+
+// Suggest drafts the mapping of one source of a batch, as init would, and writes nothing. The files are read as they lie beside
+// batch.yaml; the other sources are looked at for their purposes and notices.
+func Suggest(ctx context.Context, b *Batch, name string) ([]byte, error) {
+	var of *draft
+	shared := suggest.Context{Name: name}
+	for i := range b.Sources {
+		s := &b.Sources[i]
+		list, err := draftFile(ctx, b.abs(s.File), s.File, DraftOptions{Charset: s.Charset, Delimiter: s.Delimiter})
+		if err != nil {
+			if s.Name == name {
+				return nil, err
+			}
+			continue // that source's own faults are for its own commands
+		}
+		want := s.Sheet
+		if m, err := mappingOf(b, s); err == nil {
+			want = sheetOf(s, m)
+		}
+		for _, d := range list {
+			if want != "" && want != d.look.Sheet && want != sheetNumber(d.look.SheetNum) && !d.text {
+				continue
+			}
+			shared.Purposes = append(shared.Purposes, d.purposes...)
+			shared.Notices = shared.Notices || d.entity == "notice"
+			if s.Name == name && of == nil {
+				of = d
+				shared.By = mappings.StatedBy{Name: s.Owner, At: time.UnixMicro(s.obtained).UTC().Format(time.DateOnly)}
+				if shared.By.Name == "" {
+					shared.By.Name = "administrator of " + s.System
+				}
+			}
+		}
+	}
+	if of == nil {
+		var names []string
+		for i := range b.Sources {
+			names = append(names, b.Sources[i].Name)
+		}
+		return nil, &ConfigError{File: b.path, Message: fmt.Sprintf("has no source %q with a sheet that holds anything", name), Remedy: "sources: " + strings.Join(names, ", ")}
+	}
+	data, _ := of.mapping(&shared)
+	return data, nil
 }
 
 // writeDrafts writes all files or, when one exists or fails, none.

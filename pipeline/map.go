@@ -68,8 +68,10 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 }
 
 // loadMapping parses the mapping of a source.
-func (p *Pipeline) loadMapping(s *Source) (*mappings.Mapping, error) {
-	data, err := os.ReadFile(p.batch.abs(s.Mapping))
+func (p *Pipeline) loadMapping(s *Source) (*mappings.Mapping, error) { return mappingOf(p.batch, s) }
+
+func mappingOf(b *Batch, s *Source) (*mappings.Mapping, error) {
+	data, err := os.ReadFile(b.abs(s.Mapping))
 	if err != nil {
 		return nil, &ConfigError{File: s.Mapping, Message: "can't be read: " + pathless(err), Remedy: fmt.Sprintf("write the mapping of source %s, or correct its path in batch.yaml", s.Name)}
 	}

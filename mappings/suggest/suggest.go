@@ -100,7 +100,7 @@ func (l *Look) answers(col int) bool {
 	}
 	switch {
 	case total > 0:
-		return known*2 > total
+		return known*2 >= total || fits("status", header) >= 100 && len(c.Words) <= 12 // then the words are asked for
 	case c.Filled == 0: // a sheet without rows: the header alone
 		return fits("status", header) > 0 && fits("occurred_at", header) < 100
 	}
@@ -400,7 +400,12 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		out.Spec.Normalize = mappings.Strings{"trim"}
 	case importers.Phone:
 		out.Spec.Normalize = mappings.Strings{"trim"}
-		if c.Filled > c.Phones {
+		switch _, email := s.at["email"]; {
+		case c.Filled == c.Phones:
+		case email && s.entity == "consent":
+			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*(\+|00)`}}
+			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %d numbers without country code are left out; to take them, declare region: and remove when:", c.Filled-c.Phones))
+		default:
 			out.ask("region", fmt.Sprintf("%d numbers have no country code: which country are they from, as DE or FR?", c.Filled-c.Phones))
 		}
 	case importers.Date, importers.DateTime:
@@ -457,6 +462,20 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) []string {
 	return []string{"external_id"}
 }
 
+// Unknown says why nothing is suggested for a sheet.
+func (l *Look) Unknown() string {
+	r := l.read("suppression")
+	_, email := r.at["email"]
+	_, phone := r.at["phone"]
+	switch {
+	case l.HeaderRow == 0:
+		return "the sheet has no header"
+	case email || phone:
+		return "it has contact points, and no column that answers about consent, gives a reason not to use them, or names a request"
+	}
+	return "no preset fits its header, and no column of it is known to hold a contact point, a purpose, a notice, a request or a record of processing"
+}
+
 // Bare is what is written for a sheet of which nothing is known: its columns to choose from, and TODO where a person decides.
 func Bare(l *Look, ctx *Context) []byte {
 	header := make([]string, len(l.Columns))
@@ -467,7 +486,9 @@ func Bare(l *Look, ctx *Context) []byte {
 	if mappings.LooksPersonal(sheet) {
 		sheet = ""
 	}
-	return mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)
+	w := &writer{}
+	w.comment(0, "Nothing is suggested: "+l.Unknown()+".")
+	return append([]byte(w.String()), mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)...)
 }
 
 // PurposeRows says where a list of purposes has its codes and names; ok is false for any other sheet.

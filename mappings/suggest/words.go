@@ -133,7 +133,7 @@ var sheetWords = map[string][]string{
 type words map[string]string
 
 var statusWords = words{
-	"yes":       "y|yes|ja|j|oui|o|si|sí|s|sim|true|wahr|vrai|verdadero|vero|1|x|✓|✔",
+	"yes":       "y|yes|ja|j|oui|o|si|sí|sì|s|sim|true|wahr|vrai|verdadero|vero|1|x|✓|✔",
 	"no":        "n|no|nein|non|nee|não|nao|false|falsch|faux|falso|0|-|✗",
 	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|erteilt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
 	"refused":   "refused|denied|declined|rejected|abgelehnt|verweigert|refusé|rechazado|denegado|rifiutato|negato|recusado|negado|geweigerd|afgewezen",
