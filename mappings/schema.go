@@ -12,6 +12,9 @@ import (
 func Schema() ([]byte, error) {
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true}
 	s := r.Reflect(&Mapping{})
+	// Conditions name Condition by reference only, so the reflector does not come across it.
+	r = &jsonschema.Reflector{Anonymous: true, RequiredFromJSONSchemaTags: true}
+	s.Definitions["Condition"] = r.Reflect(&Condition{}).Definitions["Condition"]
 	s.Title = "sheetlift mapping"
 	s.Required = []string{"version", "mapping", "records"}
 	return json.MarshalIndent(s, "", "  ")

@@ -347,6 +347,12 @@ func (d *draft) read(ctx context.Context, book source.Book, i int, name string) 
 				name = ""
 			}
 			d.look = suggest.NewLook(filepath.Base(d.file), name, i+1, prof.headerRow, prof.header)
+			// The longest row of texts is no header where another of the top rows is that of a known export.
+			for top := 0; top < min(b.Rows(), headerSearch) && presets.Find(d.look) == nil; top++ {
+				if l := suggest.NewLook(filepath.Base(d.file), name, i+1, b.RowNum[top], mappings.HeaderNames(b, top)); presets.Find(l) != nil {
+					d.look = l
+				}
+			}
 			code, label, _ = d.look.PurposeRows()
 		}
 		d.look.Add(b)

@@ -1,6 +1,8 @@
 package pipeline_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"maps"
 	"os"
@@ -105,6 +107,9 @@ func TestPresetFixtures(t *testing.T) {
 			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
 		{file: "mailpoet.csv", preset: "mailpoet", rows: pipeline.Rows{Read: 6, Accepted: 3, Rejected: 1, Skipped: 2}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"consent.no_answer": 2}, consents: 3,
 			missing: map[string]int{"purpose": 3, "notice": 3, "actor": 3, "proof": 3, "time": 1}},
+		{file: "mailpoet.csv", preset: "mailpoet", rows: pipeline.Rows{Read: 6, Accepted: 3, Rejected: 1, Skipped: 2}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"consent.no_answer": 2}, consents: 3,
+			missing: map[string]int{"purpose": 3, "actor": 3, "proof": 3, "time": 1, "notice": 1}, // the wording is the notice where a time shows it in force, and never the proof too
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Digest\nPN,3,2024-01-01," + sha256Hex("Allow open and click tracking") + "\n"}},
 		{file: "fides-consent.csv", preset: "fides", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
 			missing: map[string]int{"notice": 3, "proof": 1}},
 		{file: "fides-consent.csv", preset: "fides", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3, receipts: 2,
@@ -181,6 +186,35 @@ func TestPresetFixtures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func sha256Hex(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// suppressed but subscribed: a Klaviyo suppression beats SUBSCRIBED, and a withdrawal that Mailchimp names in the file's name alone
+// is one in the register.
+func TestPresetStates(t *testing.T) {
+	for _, tc := range []struct{ file, id, state, cause string }{
+		{"klaviyo.csv", "01HAAA0001|email", "given", "assertion"},
+		{"klaviyo.csv", "01HAAA0002|email", "suppressed", "suppressed_opt_out"},
+		{"klaviyo.csv", "01HAAA0003|email", "suppressed", "suppressed_complaint"},
+		{"unsubscribed_members_export_abc.csv", "b1b2c3d4e1", "withdrawn", "withdrawal"},
+		{"unsubscribed_members_export_abc.csv", "b1b2c3d4e2", "withdrawn", "withdrawal_undated"},
+		{"brevo.csv", "one@example.com|email", "withdrawn", "withdrawal_undated"},
+	} {
+		h := drafted(t, map[string]string{tc.file: fixture(t, tc.file), "purposes.csv": purposesCSV})
+		h.mustRun(pipeline.Import)
+		r, err := h.open().Trace(t.Context(), "consent", tc.id, false)
+		if err != nil || len(r.Records) != 1 {
+			t.Errorf("%s %s: %v", tc.file, tc.id, err)
+			continue
+		}
+		if x := r.Records[0]; x.State != tc.state || x.StateCause != tc.cause {
+			t.Errorf("%s %s: %s (%s), want %s (%s)", tc.file, tc.id, x.State, x.StateCause, tc.state, tc.cause)
+		}
 	}
 }
 

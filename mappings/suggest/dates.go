@@ -16,9 +16,10 @@ var (
 
 // add looks at one text.
 func (d *Dates) add(raw []byte, row int) {
-	if len(raw) < 6 || len(raw) > 40 || raw[0] < '0' || raw[0] > '9' {
-		return
+	if len(raw) < 6 || len(raw) > 40 || raw[0] < '0' || raw[0] > '9' || d.tried > 1000 && d.All() == 0 {
+		return // a column of a thousand numbers without any date is none of dates
 	}
+	d.tried++
 	if m := isoDate.FindSubmatch(raw); m != nil {
 		d.ISO++
 		if len(m[1]) > 0 {

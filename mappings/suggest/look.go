@@ -60,6 +60,7 @@ type Dates struct {
 	ProofRow int    // of the first row that proves the order
 	Layout   string // of the numeric dates, with the day as D and the month as M; "" if they have several
 	mixed    bool
+	tried    int
 }
 
 // All counts the cells that are dates of any form.

@@ -148,6 +148,8 @@ func (l *Look) Entity() (entity, why string) {
 	}
 	activity, notice, rule, purpose := l.read("activity"), l.read("notice"), l.read("retention_rule"), l.read("purpose")
 	switch {
+	case named("purpose") && has(purpose, "purpose_id") > 0 && len(answers) == 0 && has(suppression, "reason") == 0 && has(cases, "request_type") == 0:
+		return "purpose", "codes under a name that says purposes"
 	case has(activity, "subject_categories", "data_categories", "recipients", "transfers", "retention", "security") >= 3:
 		return "activity", "the headers are those of a record of processing (GDPR Article 30)"
 	case has(cases, "request_type") > 0 && has(cases, "received_at", "due_at") > 0:
