@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/xuri/excelize/v2"
 
 	"sheetlift/mappings"
 	"sheetlift/pipeline"
@@ -259,5 +261,62 @@ func TestDraftsAreRefusedUntilConfirmed(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "consent.email is drafted") {
 		t.Error("a harmless guess is refused")
+	}
+}
+
+// A workbook is recognised like a text file, below title rows; a sheet of instructions beside it is left out and named, and a
+// sheet that is called like somebody is named by its position.
+func TestPresetInAWorkbook(t *testing.T) {
+	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key", "id_ed25519"))
+	h := &house{t: t, dir: t.TempDir(), url: storetest.SQLite(t)}
+	f := excelize.NewFile()
+	defer f.Close()
+	if err := errors.Join(f.SetSheetName("Sheet1", "Instructions"), f.SetCellValue("Instructions", "A1", "Fill in one row a request."), f.SetCellValue("Instructions", "A3", "Ask the office if in doubt.")); err != nil {
+		t.Fatal(err)
+	}
+	const sheet = "erika.mustermann@example.com"
+	if _, err := f.NewSheet(sheet); err != nil {
+		t.Fatal(err)
+	}
+	rows := [][]any{{"Request log of the office"}, nil}
+	for line := range strings.Lines(fixture(t, "dsar.csv")) {
+		var row []any
+		for cell := range strings.SplitSeq(strings.TrimSpace(line), ",") {
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	for i, row := range rows {
+		if err := f.SetSheetRow(sheet, "A"+strconv.Itoa(i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(h.dir, "tracker.xlsx")
+	if err := f.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+	written, err := pipeline.Draft(t.Context(), []string{path}, pipeline.DraftOptions{Dir: h.dir, Namespace: uuid.MustParse("0f8b9d0e-94f2-4c0c-9d55-3a8a3f2c7b61")})
+	if err != nil || len(written) != 2 {
+		t.Fatalf("%v %v", written, err)
+	}
+	all := ""
+	for _, d := range written {
+		data, err := os.ReadFile(filepath.Join(h.dir, d.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data) + d.What
+	}
+	if strings.Contains(strings.ToLower(all), "mustermann") || !strings.Contains(all, `sheet: "#2"`) || !strings.Contains(all, "preset: dsar") || !strings.Contains(all, "left out: tracker.xlsx, sheet \"Instructions\"") {
+		t.Fatal(all)
+	}
+	h.confirm()
+	r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	if want := (pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}); r.Rows != want || r.Entities["case"].Records != 3 {
+		t.Errorf("%+v, want %+v", r.Rows, want)
 	}
 }
