@@ -171,7 +171,7 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 		}
 		if out.null {
 			if f.field.Required {
-				pl.reject(b, i, s.readers[j].cols[0], f.path, problem{rule: "field.required", message: f.path + " is required and the row has no value for it."})
+				pl.reject(b, i, s.readers[j].firstCol(), f.path, problem{rule: "field.required", message: f.path + " is required and the row has no value for it."})
 				ok = false
 			}
 			continue
@@ -188,7 +188,7 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 		for _, field := range s.key {
 			if !rec.Values[field].Set {
 				r := s.readers[s.byField[field]]
-				pl.reject(b, i, r.cols[0], r.p.path, problem{rule: "key.incomplete", message: r.p.path + " is part of the key and the row has no value for it."})
+				pl.reject(b, i, r.firstCol(), r.p.path, problem{rule: "key.incomplete", message: r.p.path + " is part of the key and the row has no value for it."})
 				break
 			}
 		}
@@ -244,7 +244,7 @@ func (pl *Plan) token() {
 	for _, kind := range subjectKinds {
 		for n, s := range pl.specs {
 			field := s.entity.Field(kind)
-			if field < 0 || s.when != nil && !s.applies(pl.row.Block, pl.row.Index) {
+			if field < 0 || !s.applies(pl.row.Block, pl.row.Index) {
 				continue
 			}
 			if v := &pl.records[n].Values[field]; v.Set && v.Origin == importers.FromRow {

@@ -41,8 +41,8 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 		blank := cell.Kind == source.Empty || len(bytes.TrimSpace(raw)) == 0
 		return blank != c.not
 	}
-	if cell.Kind == source.Empty {
-		return false
+	if cell.Kind == source.Empty || c.not && cell.Kind == source.Text && len(bytes.TrimSpace(raw)) == 0 {
+		return c.not
 	}
 	c.buf = append(append(c.buf[:0], byte(cell.Kind)), raw...)
 	if held, ok := c.seen[string(c.buf)]; ok {
@@ -60,6 +60,7 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 	} else {
 		held = c.words[fold(string(text))]
 	}
+	held = held != c.not
 	if len(c.seen) >= memoSize {
 		clear(c.seen)
 	}
@@ -70,7 +71,7 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 // boundSpec is a spec with its columns.
 type boundSpec struct {
 	*specProgram
-	when    *boundCondition
+	when    []*boundCondition
 	readers []*fieldReader // by position in fields
 	byField []int          // entity field index -> position in fields, or -1
 }
@@ -80,8 +81,8 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 	for i := range b.byField {
 		b.byField[i] = -1
 	}
-	if s.when != nil {
-		b.when = bindCondition(s.when, column)
+	for i := range s.when {
+		b.when = append(b.when, bindCondition(&s.when[i], column))
 	}
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -89,6 +90,9 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 		r := &fieldReader{p: f, date1904: env.Date1904, orders: make([]order, len(f.from))}
 		for _, c := range f.from {
 			r.cols = append(r.cols, column(c))
+		}
+		for k := range f.when {
+			r.when = append(r.when, bindCondition(&f.when[k], column))
 		}
 		if name := firstZone(f.zone, mappingZone, env.Zone); name != "" && f.typ == importers.DateTime {
 			z, err := loadZone(name)
@@ -103,7 +107,16 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 }
 
 // applies reports whether the row gives this record at all.
-func (s *boundSpec) applies(b *source.Block, i int) bool { return s.when == nil || s.when.holds(b, i) }
+func (s *boundSpec) applies(b *source.Block, i int) bool { return allHold(s.when, b, i) }
+
+func allHold(list []*boundCondition, b *source.Block, i int) bool {
+	for _, c := range list {
+		if !c.holds(b, i) {
+			return false
+		}
+	}
+	return true
+}
 
 // appendKey appends the record's external key: the key fields' values in the order of the mapping, "\" and "|" escaped by "\",
 // joined by "|". value gives the value of an entity field; ok is false if one is not set.

@@ -2,6 +2,8 @@ package mappings
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -40,6 +42,7 @@ type fieldReader struct {
 	orders   []order // per column: the order of day and month that the profile proved
 	zone     *zone   // nil: no zone is declared
 	date1904 bool
+	when     []*boundCondition
 	quotable map[string]bool // folded words of the column that a finding may show
 
 	memo   memo
@@ -54,6 +57,9 @@ type fieldReader struct {
 // read reads the field in row i of b. The outcome is valid until the next call.
 func (r *fieldReader) read(b *source.Block, i int) *outcome {
 	switch {
+	case len(r.when) > 0 && !allHold(r.when, b, i):
+		r.out = outcome{null: true}
+		return &r.out
 	case r.p.constant != nil:
 		r.out = outcome{v: *r.p.constant}
 		return &r.out
@@ -104,6 +110,14 @@ func (r *fieldReader) str(p []byte) string {
 		return r.text.string(p)
 	}
 	return string(p)
+}
+
+// firstCol is the column that a missing value is reported at; -1 if the field comes from none.
+func (r *fieldReader) firstCol() int {
+	if len(r.cols) == 0 {
+		return -1
+	}
+	return r.cols[0]
 }
 
 func (r *fieldReader) reject(rule string, k int) { r.out.bad = problem{rule: rule, col: r.cols[k]} }
@@ -166,6 +180,9 @@ func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
 func (r *fieldReader) check(k int) {
 	v := &r.out.v
 	v.Set = true
+	if r.p.inferred {
+		v.Origin = importers.Inferred
+	}
 	if limit := r.p.field.Max; limit > 0 && len(v.Text) > limit {
 		if n := utf8.RuneCountInString(v.Text); n > limit {
 			r.rejectWith("value.too_long", "The value has "+strconv.Itoa(n)+" characters; "+r.p.path+" takes at most "+strconv.Itoa(limit)+".", k)
@@ -201,6 +218,9 @@ func (r *fieldReader) normalize(text []byte) []byte {
 	}
 	if n.apostrophe {
 		text = bytes.TrimPrefix(text, []byte("'"))
+	}
+	if n.plus && len(text) > 7 && plainDigits(text, 15) && text[0] != '0' {
+		text = append([]byte("+"), text...)
 	}
 	if n.nfc && !norm.NFC.IsNormal(text) {
 		text = norm.NFC.Bytes(text)
@@ -276,6 +296,11 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 }
 
 func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
+	if r.p.digest {
+		sum := sha256.Sum256(text)
+		r.out.v.Text = hex.EncodeToString(sum[:])
+		return
+	}
 	if c.Kind == source.Number {
 		switch {
 		case c.Class == source.Date || c.Class == source.DateTime || c.Class == source.Time || c.Class == source.Duration || c.Class == source.Percent:
@@ -329,6 +354,14 @@ func (r *fieldReader) contactText(text []byte, k int) bool {
 }
 
 func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
+	if r.p.filled != "" {
+		r.out.v.Text = r.p.filled
+		return
+	}
+	if r.p.split != "" {
+		r.parseWords(text, k)
+		return
+	}
 	key := r.folded(c, text)
 	w, ok := r.p.words[key]
 	if !ok {
@@ -371,6 +404,37 @@ func (r *fieldReader) looksKnown(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// parseWords reads a cell that holds several words. Every word must be known; null tokens don't count. The others must mean
+// the same, except for a lawful basis: a row that rests on consent too is a consent row, else the first basis counts.
+func (r *fieldReader) parseWords(text []byte, k int) {
+	var found *word
+	for part := range strings.SplitSeq(string(text), r.p.split) {
+		key := fold(part)
+		if key == "" || r.p.nulls[key] {
+			continue
+		}
+		w, ok := r.p.words[key]
+		switch {
+		case !ok:
+			r.reject("enum.unmapped", k)
+			return
+		case found == nil:
+			found = &w
+		case *found == w:
+		case r.p.path != "consent.lawful_basis":
+			r.reject("enum.several", k)
+			return
+		case w.term == "consent":
+			found = &w
+		}
+	}
+	if found == nil {
+		r.out = outcome{null: true}
+		return
+	}
+	r.out.v.Text, r.out.v.Int, r.out.noAnswer = found.term, found.value, found.noAnswer
 }
 
 // ownBool reports whether the words are the type's own, true and false.

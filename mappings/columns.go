@@ -193,14 +193,24 @@ func (p *program) columnsOf() []Column {
 	}
 	for i := range p.specs {
 		s := &p.specs[i]
-		if s.when != nil {
-			add(s.when.column)
+		for j := range s.when {
+			add(s.when[j].column)
 		}
 		for j := range s.fields {
 			for _, c := range s.fields[j].from {
 				add(c)
 			}
+			for k := range s.fields[j].when {
+				add(s.fields[j].when[k].column)
+			}
 		}
 	}
 	return list
 }
+
+// FoldHeader is the form in which header texts are compared: NFC, spaces and line ends as one space, without case or a byte
+// order mark.
+func FoldHeader(s string) string { return headerFold(s) }
+
+// FoldWord is the form in which words of closed lists are compared: NFC, trimmed, without case.
+func FoldWord(s string) string { return fold(s) }

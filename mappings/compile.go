@@ -46,6 +46,9 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 			return nil, nil, &SheetError{File: env.File, Sheet: env.Sheet, Message: "the profile does not know " + c.String(), Remedy: "profile the sheet again"}
 		}
 	}
+	if err := m.Unconfirmed(); err != nil {
+		return nil, nil, err
+	}
 	column := func(c Column) int { return index[c] }
 	pl := &Plan{m: m, env: env, profile: p, headerRow: p.HeaderRow, header: newNamedHeader(p.Header)}
 	for i := range m.program.skips {
@@ -103,6 +106,7 @@ func (pl *Plan) decide() []finding.Finding {
 		f.Message = fmt.Sprintf("%d rows above the header (row %d) are not read.", n, pl.headerRow)
 		list = append(list, f)
 	}
+	list = append(list, pl.unconfirmed()...)
 	columns := map[int]*ColumnProfile{}
 	for i := range pl.profile.Columns {
 		c := &pl.profile.Columns[i]
@@ -215,20 +219,23 @@ func (pl *Plan) decidePolarity(f *fieldProgram, col int, c *ColumnProfile) []fin
 	if !f.yesGiven {
 		return nil
 	}
+	if !SoundsLikeOptOut(c.Name) {
+		return nil
+	}
+	w := pl.at("consent.polarity", col, f.path)
+	w.Message = "The header of " + quoteName(c.Name) + " sounds like an opt-out, but yes is mapped as consent."
+	return []finding.Finding{w}
+}
+
+// SoundsLikeOptOut reports whether a header asks whether somebody does not want something.
+func SoundsLikeOptOut(header string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_./'’\"", r) {
 			return -1
 		}
 		return r
-	}, headerFold(c.Name))
-	for _, piece := range optOut {
-		if strings.Contains(letters, piece) {
-			w := pl.at("consent.polarity", col, f.path)
-			w.Message = "The header of " + quoteName(c.Name) + " sounds like an opt-out, but yes is mapped as consent."
-			return []finding.Finding{w}
-		}
-	}
-	return nil
+	}, headerFold(header))
+	return slices.ContainsFunc(optOut, func(piece string) bool { return strings.Contains(letters, piece) })
 }
 
 // gaps lists the words that closed lists do not know, and lets row findings show those that may be shown.

@@ -34,7 +34,7 @@ func Parse(name string, data []byte) (*Mapping, error) {
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}
-	m.program = &c.program
+	m.program, m.guesses, m.file = &c.program, c.guesses, name
 	return m, nil
 }
 
@@ -43,6 +43,7 @@ type checker struct {
 	doc     *strictyaml.Document
 	m       *Mapping
 	program program
+	guesses []guess
 }
 
 func (c *checker) fault(path, remedy, format string, args ...any) {
@@ -60,6 +61,9 @@ func (c *checker) mapping() {
 	if strings.TrimSpace(m.Name) == "" {
 		c.fault("mapping", "write mapping: and a short name, such as shop-consents", "the mapping has no name")
 	}
+	if c.doc.Has("preset") && !presetName.MatchString(m.Preset) {
+		c.fault("preset", "write the name of the preset that the mapping was drafted from, such as mailchimp, or remove the key", "%q is no name of a preset", m.Preset)
+	}
 	c.header()
 	c.zone("zone", m.Zone)
 	for i := range m.Skip {
@@ -71,6 +75,9 @@ func (c *checker) mapping() {
 			c.fault(path, "add reason: and why such rows are left out", "the skip has no reason")
 		}
 		c.program.skips = append(c.program.skips, cond)
+		if s.Confirm {
+			c.guess(path, "", "", "which rows are left out")
+		}
 	}
 	if len(m.Records) == 0 {
 		c.fault("records", "list at least one record with entity, key and fields", "records is missing or empty")
@@ -169,11 +176,29 @@ func (c *checker) condition(path string, cond *Condition) condition {
 			c.fault(path+".in", "list the words", "the list is empty")
 		}
 	}
-	if c.doc.Has(path + ".matches") {
+	if c.doc.Has(path + ".not_in") {
 		set++
-		expr, err := regexp.Compile(cond.Matches)
-		if err != nil || cond.Matches == "" {
-			c.fault(path+".matches", "write an RE2 expression, such as \"^TEST\"", "the expression can't be read")
+		out.words, out.not = map[string]bool{}, true
+		for _, w := range cond.NotIn {
+			out.words[fold(w)] = true
+		}
+		if len(cond.NotIn) == 0 {
+			c.fault(path+".not_in", "list the words", "the list is empty")
+		}
+	}
+	for _, key := range []string{"matches", "not_matches"} {
+		at := path + "." + key
+		if !c.doc.Has(at) {
+			continue
+		}
+		set++
+		text := cond.Matches
+		if key == "not_matches" {
+			text, out.not = cond.NotMatches, true
+		}
+		expr, err := regexp.Compile(text)
+		if err != nil || text == "" {
+			c.fault(at, "write an RE2 expression, such as \"^TEST\"", "the expression can't be read")
 		}
 		out.expr = expr
 	}
@@ -186,10 +211,28 @@ func (c *checker) condition(path string, cond *Condition) condition {
 		out.blank, out.not = true, true
 	}
 	if set != 1 {
-		c.fault(path, "write one of equals, in, matches, blank: true, not_blank: true", "the condition tests %s", map[bool]string{true: "more than one thing", false: "nothing"}[set > 1])
+		c.fault(path, "write one of equals, in, not_in, matches, not_matches, blank: true, not_blank: true", "the condition tests %s", map[bool]string{true: "more than one thing", false: "nothing"}[set > 1])
 	}
 	if out.words[""] {
 		c.fault(path, "write blank: true", "a blank word never matches")
+	}
+	return out
+}
+
+// conditions checks a list of conditions, or one that stands for it.
+func (c *checker) conditions(path string, list Conditions) (out []condition) {
+	if list == nil {
+		return nil
+	}
+	if len(list) == 0 {
+		c.fault(path, "write a condition, or remove the key", "there is no condition")
+	}
+	for i := range list {
+		at := path
+		if c.doc.Has(index(path, i)) {
+			at = index(path, i)
+		}
+		out = append(out, c.condition(at, &list[i]))
 	}
 	return out
 }
@@ -212,9 +255,9 @@ func (c *checker) record(path string, r *RecordSpec) (specProgram, bool) {
 	if r.History && !spec.entity.Event {
 		c.fault(path+".history", "remove history", "records of %s have no history; only events do", r.Entity)
 	}
-	if r.When != nil {
-		when := c.condition(path+".when", r.When)
-		spec.when = &when
+	spec.when = c.conditions(path+".when", r.When)
+	if r.Confirm {
+		c.guess(path, r.Entity, "", "that such rows are records of "+r.Entity)
 	}
 	c.fields(path, r, &spec)
 	c.key(path, r, &spec)

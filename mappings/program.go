@@ -19,14 +19,14 @@ type condition struct {
 	words  map[string]bool // folded; nil if the test is another
 	expr   *regexp.Regexp
 	blank  bool
-	not    bool // not_blank
+	not    bool // not_blank, not_in, not_matches
 	reason string
 }
 
 // specProgram is a compiled RecordSpec.
 type specProgram struct {
 	entity  *importers.Entity
-	when    *condition
+	when    []condition // all must hold
 	history bool
 	fields  []fieldProgram // in the order of the entity's fields
 	key     []int          // entity field indexes, in the order of the mapping
@@ -51,6 +51,12 @@ type fieldProgram struct {
 	comma    bool            // a number in text has a decimal comma
 	words    map[string]word // enum: folded word of the source
 	nulls    map[string]bool // folded
+	when     []condition     // the cell counts only if all hold
+	first    bool            // of several columns the first that is not blank counts
+	split    string          // between several words in one cell
+	filled   string          // the term that any filled cell stands for
+	digest   bool            // the value is the SHA-256 of the text, hex
+	inferred bool            // the source inferred the value
 	norm     normalization
 	rules    *rules
 	constant *importers.Value
@@ -66,16 +72,16 @@ type word struct {
 
 // normalization is what the mapping allows to change in a text.
 type normalization struct {
-	trim, apostrophe, nfc, lower, upper, collapse bool
+	trim, nfc, lower, upper, collapse, apostrophe, plus bool
 }
 
 func (n normalization) any() bool {
-	return n.trim || n.apostrophe || n.nfc || n.lower || n.upper || n.collapse
+	return n.trim || n.nfc || n.lower || n.upper || n.collapse || n.apostrophe || n.plus
 }
 
 // joins reports whether the columns of the field are joined; otherwise the first that is not blank counts.
 func (f *fieldProgram) joins() bool {
-	return len(f.from) > 1 && (f.typ == importers.Text || f.typ == importers.Date || f.typ == importers.DateTime)
+	return len(f.from) > 1 && !f.first && (f.typ == importers.Text || f.typ == importers.Date || f.typ == importers.DateTime)
 }
 
 func (f *fieldProgram) isDate() bool { return f.typ == importers.Date || f.typ == importers.DateTime }

@@ -306,6 +306,8 @@ var rowCases = []rowCase{
 	{"bool", caseOf("identity_verified: V"), sheet("I | T | S | R | V", "1 | access | open | 2026-03-01 | maybe"), false, Rejected, "bool.invalid", []string{"bool.invalid"}, []string{"date.no_zone", "enum.gaps"}},
 	{"bool words", caseOf("identity_verified: { from: V, enum: { yes: [x], no: [o] } }"), sheet("I | T | S | R | V", "1 | access | open | 2026-03-01 | true"), false, Rejected, "enum.unmapped", []string{"enum.unmapped"}, []string{"date.no_zone", "enum.gaps"}},
 	{"integer", retention(), sheet("R | M", "r1 | 12.5"), false, Rejected, "integer.invalid", []string{"integer.invalid"}, nil},
+	{"several words that differ", one("consent", "email", "email: Mail", `status: { from: S, split: ";", enum: { given: [In], withdrawn: [Out] } }`), sheet("Mail | S", "a@example.com | In; Out"), false, Rejected, "enum.several", []string{"enum.several"}, nil},
+	{"drafted and not confirmed", withField("note: { from: X, confirm: true }"), sheet("Mail | S | X", "a@example.com | Y | hello"), false, Accepted, "", nil, []string{"mapping.unconfirmed"}},
 	{"several faults", withField("phone: X"), sheet("Mail | S | X", "bad | maybe | bad"), false, Rejected, "email.invalid", []string{"email.invalid", "phone.invalid", "enum.unmapped"}, []string{"enum.gaps"}},
 	{"ambiguous dates", withField("occurred_at: { from: X, zone: UTC }"), sheet("Mail | S | X", "a@example.com | Y | 03/04/2026"), false, Rejected, "date.ambiguous", nil, []string{"date.ambiguous"}},
 	{"day first is proven", withField("occurred_at: { from: X, zone: UTC }"), sheet("Mail | S | X", "b@example.com | Y | 13/04/2026", "a@example.com | Y | 03/04/2026"), false, Accepted, "", nil, nil},

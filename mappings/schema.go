@@ -12,6 +12,9 @@ import (
 func Schema() ([]byte, error) {
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true}
 	s := r.Reflect(&Mapping{})
+	// Conditions name Condition by reference only, so the reflector does not come across it.
+	r = &jsonschema.Reflector{Anonymous: true, RequiredFromJSONSchemaTags: true}
+	s.Definitions["Condition"] = r.Reflect(&Condition{}).Definitions["Condition"]
 	s.Title = "sheetlift mapping"
 	s.Required = []string{"version", "mapping", "records"}
 	return json.MarshalIndent(s, "", "  ")
@@ -33,6 +36,11 @@ func (Strings) JSONSchema() *jsonschema.Schema { return oneOrMore(anyScalar()) }
 // JSONSchema allows one column or a list.
 func (Columns) JSONSchema() *jsonschema.Schema {
 	return oneOrMore(&jsonschema.Schema{Ref: "#/$defs/Column"})
+}
+
+// JSONSchema allows one condition or a list.
+func (Conditions) JSONSchema() *jsonschema.Schema {
+	return oneOrMore(&jsonschema.Schema{Ref: "#/$defs/Condition"})
 }
 
 // JSONSchemaExtend allows the header text alone.

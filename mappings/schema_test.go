@@ -2,10 +2,30 @@ package mappings
 
 import (
 	"encoding/json"
+	"regexp"
 	"testing"
 
 	"sheetlift/importers"
 )
+
+// Every reference of the schema leads somewhere.
+func TestSchemaReferences(t *testing.T) {
+	data, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`"#/\$defs/(\w+)"`).FindAllStringSubmatch(string(data), -1) {
+		if len(s.Defs[m[1]]) < 10 {
+			t.Errorf("%s is referred to and not defined", m[1])
+		}
+	}
+}
 
 // The schema knows every entity and field of the entity table, and only those.
 func TestSchemaFollowsTheEntities(t *testing.T) {

@@ -28,9 +28,10 @@ type Batch struct {
 	Limits   source.Limits `yaml:"limits,omitempty" json:"limits,omitzero"` // see docs/limits.md
 	Sources  []Source      `yaml:"sources" json:"sources"`
 
-	dir    string // folder of batch.yaml
-	path   string
-	digest string
+	dir         string // folder of batch.yaml
+	path        string
+	digest      string
+	unconfirmed []strictyaml.Fault
 }
 
 // Tenant is the organisation whose registers are migrated. Namespace is a random UUID, made once per tenant by init: every id
@@ -38,6 +39,7 @@ type Batch struct {
 type Tenant struct {
 	Name      string `yaml:"name" json:"name"`
 	Namespace string `yaml:"namespace" json:"namespace"`
+	Confirm   bool   `yaml:"confirm,omitempty" json:"confirm,omitempty"` // drafted by init, and not yet confirmed
 }
 
 // Source is one sheet of one file. Paths are relative to batch.yaml.
@@ -55,6 +57,7 @@ type Source struct {
 	Delimiter         string    `yaml:"delimiter,omitempty" json:"delimiter,omitempty"`
 	Tolerance         Tolerance `yaml:"tolerance,omitempty" json:"tolerance,omitzero"`
 	RetentionApproved *Approval `yaml:"retention_approved,omitempty" json:"retention_approved,omitempty"`
+	Confirm           bool      `yaml:"confirm,omitempty" json:"confirm,omitempty"` // drafted by init, and not yet confirmed
 
 	obtained int64 // microseconds
 }
@@ -134,6 +137,9 @@ func (b *Batch) check(doc *strictyaml.Document) {
 	if ns, err := uuid.Parse(b.Tenant.Namespace); err != nil || ns == uuid.Nil {
 		fault("tenant.namespace", "put a random UUID there once and never change it (`sheetlift init` makes one)", "tenant.namespace is not a UUID")
 	}
+	if b.Tenant.Confirm {
+		b.unconfirmed = append(b.unconfirmed, doc.Place("tenant.confirm", "the tenant's name is drafted, and nobody has confirmed it", "check whose registers these are; then remove confirm: true"))
+	}
 	if len(b.Sources) == 0 {
 		fault("sources", "list at least one source", "there are no sources")
 	}
@@ -148,6 +154,10 @@ func (b *Batch) check(doc *strictyaml.Document) {
 			fault(at+"name", "give each source a name of its own", "source %s is declared twice", s.Name)
 		}
 		seen[s.Name] = true
+		if s.Confirm {
+			b.unconfirmed = append(b.unconfirmed, doc.Place(at+"confirm", "system, owner, obtained_at and zone of source "+s.Name+" are drafted, and nobody has confirmed them",
+				"check each by its evidence; then remove confirm: true"))
+		}
 		need(at+"system", s.System, "name the source system; ids depend on it, so never change it later")
 		if need(at+"obtained_at", s.ObtainedAt, "write when the export was made, like 2026-10-01T09:00:00+02:00") {
 			t, err := time.Parse(time.RFC3339, s.ObtainedAt)
@@ -180,6 +190,15 @@ func (b *Batch) check(doc *strictyaml.Document) {
 			fault(at+"mapping", "keep mappings in the folder of batch.yaml or below it", "%q lies outside the folder of batch.yaml", s.Mapping)
 		}
 	}
+}
+
+// Unconfirmed lists, with line and column, what init drafted and nobody has confirmed; nil if there is nothing. What is frozen
+// is frozen under these words, so freeze refuses them.
+func (b *Batch) Unconfirmed() error {
+	if len(b.unconfirmed) == 0 {
+		return nil
+	}
+	return &strictyaml.Errors{File: b.path, Faults: b.unconfirmed}
 }
 
 var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/google/uuid"
@@ -16,6 +18,9 @@ import (
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
 	"sheetlift/mappings"
+	"sheetlift/mappings/presets"
+	"sheetlift/mappings/suggest"
+	"sheetlift/pipeline/finding"
 )
 
 // DraftOptions for Draft.
@@ -32,22 +37,20 @@ type Drafted struct {
 	What string `json:"what"`
 }
 
-// Draft writes batch.yaml and one bare mapping per sheet, from the headers alone: what only people know is left to be filled in.
+// Draft writes batch.yaml and one mapping per sheet: from a preset where the export is known, suggested from headers and values
+// where something speaks for it, bare otherwise. Each guess carries its evidence and waits to be confirmed.
 // It refuses to overwrite; nothing is written unless all of it can be.
 func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, error) {
 	dir, err := filepath.Abs(opt.Dir)
 	if err != nil {
 		return nil, err
 	}
+	folder := slug(filepath.Base(dir))
 	if opt.Name == "" {
-		opt.Name = slug(filepath.Base(dir))
+		opt.Name = folder
 	}
-	var batch strings.Builder
-	fmt.Fprintf(&batch, "# Drafted by sheetlift init. Fill in what is empty; `sheetlift inventory batch.yaml` says what is still missing.\nversion: 1\nbatch: %s\n", opt.Name)
-	fmt.Fprintf(&batch, "tenant:\n  name: # whose registers are these?\n  namespace: %s # made once; every id depends on it, never change it\nsources:\n", opt.Namespace)
-	writes := map[string][]byte{}
-	order := []Drafted{}
-	names := map[string]bool{}
+	var drafts []*draft
+	shared := suggest.Context{}
 	for _, file := range files {
 		abs, err := filepath.Abs(file)
 		if err != nil {
@@ -57,43 +60,150 @@ func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, er
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil, &ConfigError{File: file, Message: "lies outside the folder that batch.yaml would lie in", Remedy: "copy the exports into this folder, or run init in the folder above them"}
 		}
-		rel = filepath.ToSlash(rel)
-		drafts, err := draftFile(ctx, abs, rel, opt)
+		list, err := draftFile(ctx, abs, filepath.ToSlash(rel), opt)
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range drafts {
-			name := slug(strings.TrimSuffix(filepath.Base(rel), filepath.Ext(rel)))
-			if d.sheet != "" && len(drafts) > 1 {
-				name = slug(name + "-" + d.label)
-			}
-			for base, n := name, 2; names[name]; n++ {
-				name = base + "-" + strconv.Itoa(n)
-			}
-			names[name] = true
-			mapping := "mappings/" + name + ".yaml"
-			fmt.Fprintf(&batch, "  - name: %s\n    file: %s\n", name, strconv.Quote(rel))
-			if d.sheet != "" {
-				fmt.Fprintf(&batch, "    sheet: %s\n", strconv.Quote(d.sheet))
-			}
-			if d.text && opt.Charset != "" {
-				fmt.Fprintf(&batch, "    charset: %s\n", opt.Charset)
-			}
-			if d.text && opt.Delimiter != "" {
-				fmt.Fprintf(&batch, "    delimiter: %s\n", strconv.Quote(opt.Delimiter))
-			}
-			fmt.Fprintf(&batch, "    system: # which system is it from? ids depend on it\n    # owner: who answers for it\n    # definition: what it holds\n    mapping: %s\n", mapping)
-			fmt.Fprintf(&batch, "    obtained_at: # when was the export made? like 2026-10-01T09:00:00+02:00\n    # zone: Europe/Berlin    # IANA zone of its times, where they name none\n    tolerance: { rows: 0 }\n")
-			writes[mapping] = mappings.Draft(name, d.header, d.sheet, d.headerRow)
-			order = append(order, Drafted{mapping, "mapping of " + d.described})
-		}
+		drafts = append(drafts, list...)
 	}
-	if len(order) == 0 {
+	if len(drafts) == 0 {
 		return nil, &ConfigError{File: strings.Join(files, ", "), Message: "none of the sheets holds anything", Remedy: "check that these are the right exports"}
 	}
-	writes["batch.yaml"] = []byte(batch.String())
-	order = append([]Drafted{{"batch.yaml", "the batch: tenant, sources, owners, times"}}, order...)
-	return order, writeDrafts(dir, order, writes)
+	for _, d := range drafts {
+		shared.Purposes = append(shared.Purposes, d.purposes...)
+		shared.Notices = shared.Notices || d.entity == "notice"
+	}
+	b := &batchDraft{opt: opt, folder: folder, names: map[string]bool{}, writes: map[string][]byte{}}
+	b.head()
+	for _, d := range drafts {
+		b.source(d, drafts, shared)
+	}
+	b.writes["batch.yaml"] = []byte(b.String())
+	order := append([]Drafted{{"batch.yaml", "the batch: tenant, sources, owners, times"}}, b.order...)
+	return order, writeDrafts(dir, order, b.writes)
+}
+
+// batchDraft builds batch.yaml and the mappings beside it.
+type batchDraft struct {
+	strings.Builder
+	opt    DraftOptions
+	folder string
+	names  map[string]bool
+	writes map[string][]byte
+	order  []Drafted
+}
+
+func (b *batchDraft) head() {
+	fmt.Fprintf(b, `# Drafted by sheetlift init. Check what the evidence comments say, mend it, and remove the lines that ask to be confirmed;
+# freeze refuses what nobody has confirmed.
+version: 1
+batch: %s
+tenant:
+  # evidence: the folder's name; write whose registers these are
+  name: %s
+  confirm: true
+  namespace: %s # made once; every id depends on it, never change it
+sources:
+`, b.opt.Name, suggest.Scalar(b.folder), b.opt.Namespace)
+}
+
+// source drafts one source and its mapping.
+func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
+	if d.found == nil && d.entity == "" && d.beside(all) {
+		fmt.Fprintf(b, "  # left out: %s. Nothing in its headers says what its rows are; add it as a source if it holds records.\n", d.described)
+		return
+	}
+	name := d.name
+	for base, n := name, 2; b.names[name]; n++ {
+		name = base + "-" + strconv.Itoa(n)
+	}
+	b.names[name] = true
+	system, why := name, "the file's name; write the system it is from. Ids depend on it, so never change it later"
+	if d.found != nil {
+		system, why = d.found.Preset.Name, "the layout is that of: "+d.found.Preset.Title
+	}
+	mapping := "mappings/" + name + ".yaml"
+	fmt.Fprintf(b, "  - name: %s\n    file: %s\n", name, strconv.Quote(d.file))
+	if d.look.Sheet != "" {
+		fmt.Fprintf(b, "    sheet: %s\n", strconv.Quote(d.sheetKey()))
+	}
+	if d.text && b.opt.Charset != "" {
+		fmt.Fprintf(b, "    charset: %s\n", b.opt.Charset)
+	}
+	if d.text && b.opt.Delimiter != "" {
+		fmt.Fprintf(b, "    delimiter: %s\n", strconv.Quote(b.opt.Delimiter))
+	}
+	owner := "administrator of " + system
+	fmt.Fprintf(b, "    # evidence: %s\n    system: %s\n", why, suggest.Scalar(system))
+	fmt.Fprintf(b, "    # evidence: none but the system; write who answers for this export\n    owner: %s\n", suggest.Scalar(owner))
+	fmt.Fprintf(b, "    # definition: what it holds\n    mapping: %s\n", mapping)
+	fmt.Fprintf(b, "    # evidence: the file was last changed then; write when the export was made, for what is undated counts as of that time\n    obtained_at: %s\n", d.changed.Format(time.RFC3339))
+	if d.found != nil && d.found.Preset.Zone != "" {
+		fmt.Fprintf(b, "    # evidence: %s\n    zone: %s\n", d.found.Preset.ZoneWhy, d.found.Preset.Zone)
+	} else {
+		fmt.Fprintf(b, "    # zone: Europe/Berlin    # which IANA zone are its times in, where they name none? Without one such times don't count\n")
+	}
+	fmt.Fprintf(b, "    tolerance: { rows: 0 }\n    confirm: true\n")
+	shared.Name = name
+	shared.By = mappings.StatedBy{Name: owner, At: d.changed.Format(time.DateOnly)}
+	data, what := d.mapping(&shared)
+	b.writes[mapping] = data
+	b.order = append(b.order, Drafted{mapping, what})
+}
+
+// mapping drafts the mapping and says what it is.
+func (d *draft) mapping(ctx *suggest.Context) (data []byte, what string) {
+	switch {
+	case d.found != nil:
+		return d.found.Draft(ctx).YAML(), "mapping of " + d.described + ", by the preset " + d.found.Preset.Name
+	case d.entity != "":
+		return suggest.Suggest(d.look, ctx).YAML(), "suggested mapping of " + d.described + ": rows of " + d.entity
+	}
+	return suggest.Bare(d.look, ctx), "bare mapping of " + d.described + ": " + d.look.Unknown()
+}
+
+// Suggest drafts the mapping of one source of a batch, as init would, and writes nothing. The files are read as they lie beside
+// batch.yaml; the other sources are looked at for their purposes and notices.
+func Suggest(ctx context.Context, b *Batch, name string) ([]byte, error) {
+	var of *draft
+	shared := suggest.Context{Name: name}
+	for i := range b.Sources {
+		s := &b.Sources[i]
+		list, err := draftFile(ctx, b.abs(s.File), s.File, DraftOptions{Charset: s.Charset, Delimiter: s.Delimiter})
+		if err != nil {
+			if s.Name == name {
+				return nil, err
+			}
+			continue // that source's own faults are for its own commands
+		}
+		want := s.Sheet
+		if m, err := mappingOf(b, s); err == nil {
+			want = sheetOf(s, m)
+		}
+		for _, d := range list {
+			if want != "" && want != d.look.Sheet && want != sheetNumber(d.look.SheetNum) && !d.text {
+				continue
+			}
+			shared.Purposes = append(shared.Purposes, d.purposes...)
+			shared.Notices = shared.Notices || d.entity == "notice"
+			if s.Name == name && of == nil {
+				of = d
+				shared.By = mappings.StatedBy{Name: s.Owner, At: time.UnixMicro(s.obtained).UTC().Format(time.DateOnly)}
+				if shared.By.Name == "" {
+					shared.By.Name = "administrator of " + s.System
+				}
+			}
+		}
+	}
+	if of == nil {
+		var names []string
+		for i := range b.Sources {
+			names = append(names, b.Sources[i].Name)
+		}
+		return nil, &ConfigError{File: b.path, Message: fmt.Sprintf("has no source %q with a sheet that holds anything", name), Remedy: "sources: " + strings.Join(names, ", ")}
+	}
+	data, _ := of.mapping(&shared)
+	return data, nil
 }
 
 // writeDrafts writes all files or, when one exists or fails, none.
@@ -133,48 +243,173 @@ func writeDrafts(dir string, order []Drafted, writes map[string][]byte) (err err
 
 // draft is what init found out about one sheet.
 type draft struct {
-	sheet, label, described string
-	header                  []string
-	headerRow               int
-	text                    bool
+	name      string // of the source, before it is made unique
+	file      string // relative to the batch
+	described string // for people
+	text      bool
+	changed   time.Time
+	look      *suggest.Look
+	found     *presets.Found // nil if no preset fits
+	entity    string         // else what the rows seem to be; "" if nothing says it
+	purposes  []suggest.Purpose
 }
 
-func draftFile(ctx context.Context, path, rel string, opt DraftOptions) ([]draft, error) {
+// beside reports whether another sheet of the same file is understood: this one then hardly holds records.
+func (d *draft) beside(all []*draft) bool {
+	for _, o := range all {
+		if o != d && o.file == d.file && (o.found != nil || o.entity != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// sheetKey is how batch.yaml names the sheet: by its position where its name looks like a value about a person.
+func (d *draft) sheetKey() string {
+	if mappings.LooksPersonal(d.look.Sheet) {
+		return sheetNumber(d.look.SheetNum)
+	}
+	return d.look.Sheet
+}
+
+// purposesKept is how many codes of a list of purposes a draft may choose from.
+const purposesKept = 200
+
+func draftFile(ctx context.Context, path, rel string, opt DraftOptions) ([]*draft, error) {
+	if err := refusePackaged(path, rel); err != nil {
+		return nil, err
+	}
 	book, err := open.File(ctx, path, source.Options{Charset: opt.Charset, Delimiter: opt.Delimiter, Password: password()})
 	if err != nil {
 		return nil, err
 	}
 	defer book.Close()
-	var list []draft
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, &FileError{Path: rel, Message: "can't be read: " + pathless(err), Remedy: "check the path", Err: err}
+	}
+	var list []*draft
 	for i, sheet := range book.Sheets() {
-		rd, err := book.Read(ctx, i)
-		if err != nil {
+		d := &draft{file: rel, described: rel, text: book.Info().Format == "csv", changed: st.ModTime().UTC().Truncate(time.Second)}
+		if err := d.read(ctx, book, i, sheet.Name); err != nil {
 			return nil, err
 		}
-		b, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			rd.Close()
+		if d.look == nil {
 			continue // an empty sheet has nothing to map
 		}
-		if err != nil {
-			rd.Close()
-			return nil, err
-		}
-		prof := newSheetProfile()
-		prof.start(b, nil)
-		rd.Close()
-		d := draft{header: prof.header, headerRow: prof.headerRow, described: rel}
-		if d.text = book.Info().Format == "csv"; !d.text {
-			d.sheet, d.label = sheet.Name, sheet.Name
-			d.described = fmt.Sprintf("%s, sheet %q", rel, sheet.Name)
-			if mappings.LooksPersonal(sheet.Name) {
-				d.label = "sheet-" + strconv.Itoa(i+1)
-				d.described = fmt.Sprintf("%s, sheet %d", rel, i+1)
-			}
+		d.found = presets.Find(d.look)
+		if d.found == nil {
+			d.entity, _ = d.look.Entity()
 		}
 		list = append(list, d)
 	}
+	for i, d := range list {
+		label, described := "", ""
+		if !d.text {
+			label, described = d.look.Sheet, fmt.Sprintf(", sheet %q", d.look.Sheet)
+			if mappings.LooksPersonal(d.look.Sheet) {
+				label, described = "sheet-"+strconv.Itoa(i+1), fmt.Sprintf(", sheet %d", d.look.SheetNum)
+			}
+		}
+		d.described += described
+		d.name = fileSlug(rel)
+		if label != "" && len(list) > 1 {
+			d.name = slug(d.name + "-" + label)
+		}
+	}
 	return list, nil
+}
+
+// read looks at one sheet from its header to its end.
+func (d *draft) read(ctx context.Context, book source.Book, i int, name string) error {
+	rd, err := book.Read(ctx, i)
+	if err != nil {
+		return err
+	}
+	defer rd.Close()
+	var rows [][2]string
+	code, label := -1, -1
+	for {
+		b, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if d.look == nil {
+			prof := newSheetProfile()
+			prof.start(b, nil)
+			if d.text {
+				name = ""
+			}
+			d.look = suggest.NewLook(filepath.Base(d.file), name, i+1, prof.headerRow, prof.header)
+			// The longest row of texts is no header where another of the top rows is that of a known export.
+			for top := 0; top < min(b.Rows(), headerSearch) && presets.Find(d.look) == nil; top++ {
+				if l := suggest.NewLook(filepath.Base(d.file), name, i+1, b.RowNum[top], mappings.HeaderNames(b, top)); presets.Find(l) != nil {
+					d.look = l
+				}
+			}
+			code, label, _ = d.look.PurposeRows()
+		}
+		d.look.Add(b)
+		for r := 0; r < b.Rows() && len(rows) < purposesKept; r++ {
+			if b.RowNum[r] > d.look.HeaderRow {
+				rows = append(rows, [2]string{cellText(b, code, r), cellText(b, label, r)})
+			}
+		}
+	}
+	if d.look == nil {
+		return nil
+	}
+	if _, _, is := d.look.PurposeRows(); is {
+		for _, r := range rows {
+			// Codes and names of purposes may be shown; what looks like a value about a person may not.
+			if r[0] != "" && finding.Quote(r[0]) {
+				p := suggest.Purpose{Code: r[0]}
+				if p.Name = r[0]; finding.Quote(r[1]) {
+					p.Name = r[1]
+				}
+				d.purposes = append(d.purposes, p)
+			}
+		}
+	}
+	return nil
+}
+
+func cellText(b *source.Block, col, i int) string {
+	return strings.TrimSpace(string(b.Bytes(b.Cell(col, i))))
+}
+
+// refusePackaged says what to do with exports that are archives or JSON: nothing in them is a sheet.
+func refusePackaged(path, rel string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // opening it as a book says what is wrong
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	if !looksJSON.Match(head[:n]) {
+		return nil
+	}
+	return &ConfigError{File: rel, Message: "is JSON, which is no sheet", Remedy: "export as CSV or as a workbook instead; if the system gives JSON only, turn each record into a row first, one column a key"}
+}
+
+var looksJSON = regexp.MustCompile(`^\x{FEFF}?\s*(?:\[\s*[\[{]|\{\s*"[^"\n]*"\s*:)`)
+
+var longDigits = regexp.MustCompile(`\d{7,}`)
+
+// fileSlug names a source after its file, without what looks like a value about a person.
+func fileSlug(rel string) string {
+	base := strings.TrimSuffix(filepath.Base(rel), filepath.Ext(rel))
+	if strings.ContainsAny(base, "@＠") {
+		return "source"
+	}
+	return slug(longDigits.ReplaceAllString(base, " "))
 }
 
 // slug makes a source name of any text.

@@ -53,6 +53,9 @@ func (p *Pipeline) Freeze(ctx context.Context) (*FreezeResult, error) {
 	if rec == nil {
 		return nil, &GateError{Stage: Freeze, Why: "the batch has no inventory yet", Remedy: "run `sheetlift inventory` first"}
 	}
+	if err := p.batch.Unconfirmed(); err != nil {
+		return nil, err
+	}
 	if frozen, frec, err := last[FreezeResult](ctx, p, Freeze); err != nil {
 		return nil, err
 	} else if frec != nil && !p.sameFiles(frozen, inv) {

@@ -201,7 +201,7 @@ func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *
 		var src *Source
 		var m *mappings.Mapping
 		for k, s := range sources {
-			if want := sheetOf(s, maps[k]); want == sheet.Name || want == "" && len(book.Sheets()) == 1 {
+			if want := sheetOf(s, maps[k]); want == sheet.Name || want == sheetNumber(i+1) || want == "" && len(book.Sheets()) == 1 {
 				src, m = s, maps[k]
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"sheetlift/importers"
@@ -24,6 +25,13 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 	}
 	maps, err := p.loadMappings()
 	if err != nil {
+		return nil, err
+	}
+	unconfirmed := []error{p.batch.Unconfirmed()} // of all sources at once: the compiler would stop at the first
+	for _, m := range maps {
+		unconfirmed = append(unconfirmed, m.Unconfirmed())
+	}
+	if err := errors.Join(unconfirmed...); err != nil {
 		return nil, err
 	}
 	inputs := []string{fr.Manifest, p.batch.digest}
@@ -60,8 +68,10 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 }
 
 // loadMapping parses the mapping of a source.
-func (p *Pipeline) loadMapping(s *Source) (*mappings.Mapping, error) {
-	data, err := os.ReadFile(p.batch.abs(s.Mapping))
+func (p *Pipeline) loadMapping(s *Source) (*mappings.Mapping, error) { return mappingOf(p.batch, s) }
+
+func mappingOf(b *Batch, s *Source) (*mappings.Mapping, error) {
+	data, err := os.ReadFile(b.abs(s.Mapping))
 	if err != nil {
 		return nil, &ConfigError{File: s.Mapping, Message: "can't be read: " + pathless(err), Remedy: fmt.Sprintf("write the mapping of source %s, or correct its path in batch.yaml", s.Name)}
 	}
@@ -122,7 +132,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	want := sheetOf(s, m)
 	list := book.Sheets()
 	for i, info := range list {
-		if info.Name == want || want == "" && len(list) == 1 {
+		if info.Name == want || want == sheetNumber(i+1) || want == "" && len(list) == 1 {
 			sh.index = i
 		}
 	}
@@ -160,6 +170,9 @@ func sheetOf(s *Source, m *mappings.Mapping) string {
 	}
 	return s.Sheet
 }
+
+// sheetNumber is how a sheet is named by its position, where its name looks like a value about a person.
+func sheetNumber(n int) string { return "#" + strconv.Itoa(n) }
 
 // each reads the sheet to its end, block by block.
 func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {

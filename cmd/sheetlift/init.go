@@ -24,9 +24,11 @@ func newInit(std stdio) *cobra.Command {
 	var output, name, charset, delimiter string
 	cmd := &cobra.Command{
 		Use:   "init FILE…",
-		Short: "Draft batch.yaml and a bare mapping per sheet, from the headers of exports",
-		Long: `Drafts batch.yaml and one mapping per sheet into the current folder, from the headers of the files, which must lie in it or
-below it. Nothing is guessed: what only people know is left to be filled in. What is there already is never overwritten.`,
+		Short: "Draft batch.yaml and a mapping per sheet, from what the exports show",
+		Long: `Drafts batch.yaml and one mapping per sheet into the current folder, from the files, which must lie in it or below it. The export
+of a known system gets the mapping of its preset; for any other the mapping is suggested from headers and values. Each guess has
+its evidence beside it and confirm: true below it, which a person removes. No value is copied, and what is there already is never
+overwritten.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("output", output, asText, asJSON); err != nil {
@@ -60,6 +62,6 @@ func runInit(ctx context.Context, std stdio, files []string, output string, opt 
 			return written(err)
 		}
 	}
-	_, err = fmt.Fprintln(std.out, "next: fill in what is empty in batch.yaml and the mappings, then sheetlift inventory batch.yaml")
+	_, err = fmt.Fprintln(std.out, "next: check each guess in batch.yaml and the mappings, fill in what is empty, remove confirm: true; then sheetlift inventory batch.yaml")
 	return written(err)
 }

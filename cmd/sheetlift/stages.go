@@ -41,20 +41,41 @@ var failOn = []string{string(finding.Error), string(finding.Warning), "never"}
 func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
 	fail := string(finding.Error)
+	propose := ""
 	cmd := &cobra.Command{
 		Use:   s.stage + " BATCH",
 		Short: s.short,
 		Long:  s.long,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if propose != "" {
+				return runSuggest(cmd.Context(), std, args[0], propose)
+			}
 			return runStage(cmd.Context(), std, s.stage, args[0], fail, &flags)
 		},
 	}
 	flags.register(cmd, true)
+	if s.stage == pipeline.Map {
+		cmd.Flags().StringVar(&propose, "suggest", "", "print a mapping for this `source`, suggested from its file, and do nothing else")
+	}
 	if s.stage == pipeline.DryRun {
 		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
 	}
 	return cmd
+}
+
+// runSuggest prints a suggested mapping. It reads files only: neither vault nor database is touched.
+func runSuggest(ctx context.Context, std stdio, path, name string) error {
+	b, err := pipeline.LoadBatch(path)
+	if err != nil {
+		return err
+	}
+	data, err := pipeline.Suggest(ctx, b, name)
+	if err != nil {
+		return err
+	}
+	_, err = std.out.Write(data)
+	return written(err)
 }
 
 func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *batchFlags) (err error) {

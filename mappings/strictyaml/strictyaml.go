@@ -201,6 +201,16 @@ func unsafeTokens(tokens token.Tokens) (line, column int, message, remedy string
 
 // Fault records something wrong with the value at path, or with the nearest value above it that the file has.
 func (d *Document) Fault(path, message, remedy string) {
+	d.fault(d.nearest(path), path, message, remedy)
+}
+
+// Place is a fault with its place and excerpt that is not recorded: for what is only later found to be one.
+func (d *Document) Place(path, message, remedy string) Fault {
+	at := d.nearest(path)
+	return Fault{Line: at.line, Column: at.column, Path: path, Message: message, Remedy: remedy, Excerpt: d.excerpt(at)}
+}
+
+func (d *Document) nearest(path string) place {
 	at, found := d.places[path]
 	for p := path; !found && p != ""; {
 		if i := strings.LastIndexAny(p, ".["); i >= 0 {
@@ -213,7 +223,7 @@ func (d *Document) Fault(path, message, remedy string) {
 	if !found {
 		at = place{1, 1}
 	}
-	d.fault(at, path, message, remedy)
+	return at
 }
 
 // Has reports whether the file has a value at path.

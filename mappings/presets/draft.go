@@ -1,0 +1,236 @@
+package presets
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+	"sheetlift/mappings/suggest"
+)
+
+// certain are fields of a known layout that need no confirmation: they say who is meant and prove nothing about what was said.
+var certain = []string{"external_id", "subject_id", "email", "phone", "device_id", "status_text", "requester_name", "language", "jurisdiction", "note", "details"}
+
+// Draft writes the mapping of the sheet as the preset knows it.
+func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
+	p, l := f.Preset, f.look
+	d := &suggest.Draft{
+		Name: ctx.Name, Preset: p.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow,
+		Head: []string{"Drafted from the preset " + p.Name + ": " + p.Title + ".", f.Evidence + ".", "What its rows can prove: " + p.Proves},
+	}
+	if mappings.LooksPersonal(d.Sheet) {
+		d.Sheet = "" // batch.yaml says which sheet it is
+	}
+	used := map[string]bool{}
+	for _, s := range p.Skip {
+		cond, keep, _ := f.condition(&s.Condition, used)
+		if keep && (s.Class == "" || s.Class == f.class) {
+			d.Skips = append(d.Skips, suggest.Skip{Skip: mappings.Skip{Condition: cond, Reason: s.Reason, Confirm: true}, Why: []string{s.Evidence}})
+		}
+	}
+	for i := range p.Records {
+		if r, ok := f.record(&p.Records[i], ctx, used, false); ok {
+			d.Records = append(d.Records, r)
+		}
+	}
+	if len(d.Records) == 0 { // nothing in the sheet says yes or no: ask for it at the first record
+		r, _ := f.record(&p.Records[0], ctx, used, true)
+		d.Records = append(d.Records, r)
+	}
+	for i := range l.Columns {
+		if !used[source.Letters(i)] && l.Columns[i].Header != "" {
+			d.Left = append(d.Left, strings.TrimPrefix(l.Say(i), "column "))
+		}
+	}
+	return d
+}
+
+func (f *Found) has(role string) bool {
+	_, ok := f.roles[role]
+	return ok
+}
+
+// column resolves a role of the preset.
+func (f *Found) column(role string, used map[string]bool) (mappings.Column, bool) {
+	i, ok := f.roles[role]
+	if !ok {
+		return mappings.Column{}, false
+	}
+	used[source.Letters(i)] = true
+	return f.look.Name(i), true
+}
+
+// condition resolves a condition. keep is false where it holds without the column; possible is false where it can't hold.
+func (f *Found) condition(c *mappings.Condition, used map[string]bool) (out mappings.Condition, keep, possible bool) {
+	out = *c
+	col, ok := f.column(c.Column.Header, used)
+	if !ok {
+		return out, false, c.Blank || len(c.NotIn) > 0 || c.NotMatches != ""
+	}
+	out.Column = col
+	return out, true, true
+}
+
+func (f *Found) conditions(list mappings.Conditions, used map[string]bool) (out []mappings.Condition, possible bool) {
+	for i := range list {
+		c, keep, can := f.condition(&list[i], used)
+		if !can {
+			return nil, false
+		}
+		if keep {
+			out = append(out, c)
+		}
+	}
+	return out, true
+}
+
+// record drafts one record; ok is false where the sheet can't give it. With force it is drafted anyway, and what is missing is
+// asked for.
+func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, force bool) (out suggest.Record, ok bool) {
+	if !force {
+		if len(r.Classes) > 0 && !slices.Contains(r.Classes, cmpClass(f.class)) {
+			return out, false
+		}
+		if slices.ContainsFunc(r.Needs, func(role string) bool { return !f.has(role) }) || slices.ContainsFunc(r.Without, f.has) {
+			return out, false
+		}
+	}
+	when, possible := f.conditions(r.When, used)
+	if !possible && !force {
+		return out, false
+	}
+	e := importers.ByName(r.Entity)
+	out = suggest.Record{Entity: r.Entity, When: when, History: r.History, Confirm: true, Why: []string{r.Evidence}}
+	there := map[string]bool{}
+	for i := range e.Fields {
+		name := e.Fields[i].Name
+		spec, declared := r.Fields[name]
+		if !declared {
+			continue
+		}
+		if field, ok := f.field(r, &e.Fields[i], &spec, ctx, used); ok {
+			out.Fields = append(out.Fields, field)
+			there[name] = true
+		}
+	}
+	for _, key := range r.Keys {
+		out.Key = key
+		if !slices.ContainsFunc(key, func(name string) bool { return !there[name] }) {
+			break
+		}
+	}
+	return out, true
+}
+
+// cmpClass names files whose name says nothing.
+func cmpClass(class string) string {
+	if class == "" {
+		return "unknown"
+	}
+	return class
+}
+
+func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *suggest.Context, used map[string]bool) (suggest.Field, bool) {
+	field := suggest.Field{Name: e.Name, Spec: spec.FieldSpec, Confirm: !slices.Contains(certain, e.Name)}
+	field.Spec.From = nil
+	var at []int
+	for _, c := range spec.From {
+		if col, ok := f.column(c.Header, used); ok {
+			field.Spec.From = append(field.Spec.From, col)
+			at = append(at, f.roles[c.Header])
+		}
+	}
+	if spec.Notice && !ctx.Notices {
+		return field, false // a row that points to a notice which is not imported would be rejected
+	}
+	when, possible := f.conditions(spec.When, used)
+	if field.Spec.When = when; !possible {
+		return field, false
+	}
+	for i := range spec.When {
+		if role := spec.When[i].Column.Header; !f.has(role) {
+			field.Why = append(field.Why, "there is no column "+f.wantedRole(role)+" to tell apart where it does not count")
+		}
+	}
+	switch {
+	case spec.Purpose:
+		index := -1
+		if len(at) > 0 {
+			index = at[0]
+		}
+		p := ctx.PurposeField(f.look, index, f.Preset.About...)
+		if spec.Evidence != "" {
+			p.Why = append(p.Why, spec.Evidence)
+		}
+		return p, true
+	case spec.Const != nil:
+		ctx.State(&field, r.Entity, *spec.Const)
+	case len(spec.From) == 0 && spec.Ask != "":
+		ctx.State(&field, r.Entity, "")
+		field.Asks = append(field.Asks, suggest.Ask{Key: "const", Text: spec.Ask})
+	case len(at) == 0 && spec.Absent != "":
+		field.Spec = mappings.FieldSpec{}
+		ctx.State(&field, r.Entity, spec.Absent)
+		field.Why = append(field.Why, "no column says; "+spec.Absent+" is the reading that loses nothing")
+		return field, true
+	case len(at) == 0 && (spec.Ask != "" || e.Required):
+		ask := spec.Ask
+		if ask == "" {
+			ask = "no column of this export says it: which column is it, or export again with " + f.wanted(spec)
+		}
+		field.Spec.Polarity, field.Spec.Enum = spec.Polarity, spec.Enum
+		field.Asks = append(field.Asks, suggest.Ask{Key: "from", Text: ask})
+	case len(at) == 0:
+		return field, false
+	}
+	if len(field.Spec.From) < 2 {
+		field.Spec.First = false
+		field.Spec.Join = nil
+	}
+	for _, i := range at {
+		field.Why = append(field.Why, f.says(i, e.Type))
+	}
+	if len(at) > 0 && (e.Type == importers.Date || e.Type == importers.DateTime) && len(spec.Format) == 0 {
+		f.look.Date(&field, at[0])
+	}
+	if spec.Evidence != "" {
+		field.Why = append(field.Why, spec.Evidence)
+	}
+	return field, true
+}
+
+// says counts what a column holds.
+func (f *Found) says(i int, typ importers.Type) string {
+	c, rows := f.look.Of(i), f.look.Rows
+	s := f.look.Say(i)
+	switch {
+	case rows == 0:
+		return s
+	case typ == importers.Email:
+		return fmt.Sprintf("%s: %d of %d rows hold an e-mail address", s, c.Emails, rows)
+	}
+	return s + ": filled in " + strconv.Itoa(c.Filled) + " of " + strconv.Itoa(rows) + " rows"
+}
+
+// wanted names the headers that would hold a field.
+func (f *Found) wanted(spec *fieldSpec) string {
+	var list []string
+	for _, c := range spec.From {
+		list = append(list, f.wantedRole(c.Header))
+	}
+	if len(list) == 0 {
+		return "it"
+	}
+	return strings.Join(list, " or ")
+}
+
+func (f *Found) wantedRole(role string) string {
+	if headers := f.Preset.Columns[role]; len(headers) > 0 {
+		role = headers[0]
+	}
+	return strconv.Quote(role)
+}

@@ -1,0 +1,136 @@
+package suggest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sheetlift/mappings"
+)
+
+var (
+	isoDate     = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) ?(Z|z|[+-]\d\d:?\d\d)?)?$`)
+	numericDate = regexp.MustCompile(`^(\d{1,2})([./-])(\d{1,2})([./-])(\d{4}|\d\d)(?:(,? )(\d{1,2}):(\d\d)(:\d\d)?( ?[AaPp][Mm])?)?$`)
+)
+
+// add looks at one text.
+func (d *Dates) add(raw []byte, row int) {
+	if len(raw) < 6 || len(raw) > 40 || raw[0] < '0' || raw[0] > '9' || d.tried > 1000 && d.All() == 0 {
+		return // a column of a thousand numbers without any date is none of dates
+	}
+	d.tried++
+	if m := isoDate.FindSubmatch(raw); m != nil {
+		d.ISO++
+		if len(m[1]) > 0 {
+			d.Clock++
+		}
+		if len(m[2]) > 0 {
+			d.Zoned++
+		}
+		return
+	}
+	m := numericDate.FindStringSubmatch(string(raw))
+	if m == nil || m[2] != m[4] {
+		return
+	}
+	first, _ := strconv.Atoi(m[1])
+	second, _ := strconv.Atoi(m[3])
+	switch {
+	case first > 12 && second > 12 || first == 0 || second == 0:
+		return
+	case first > 12:
+		d.prove(&d.DayFirst, row)
+	case second > 12:
+		d.prove(&d.MonthFirst, row)
+	default:
+		d.Either++
+	}
+	layout := "D" + m[2] + "M" + m[2] + strings.Repeat("Y", len(m[5]))
+	if m[7] != "" {
+		d.Clock++
+		switch {
+		case m[10] != "":
+			layout += m[6] + "h:mm"
+		case len(m[7]) == 1:
+			layout += m[6] + "H:mm"
+		default:
+			layout += m[6] + "HH:mm"
+		}
+		if m[9] != "" {
+			layout += ":ss"
+		}
+		if m[10] != "" {
+			layout += strings.Repeat(" ", len(m[10])-2) + "A"
+		}
+	}
+	if len(m[1]) == 2 && len(m[3]) == 2 {
+		layout = strings.Replace(strings.Replace(layout, "D", "DD", 1), "M", "MM", 1)
+	}
+	switch {
+	case d.Layout == "" && !d.mixed:
+		d.Layout = layout
+	case d.Layout != layout && strings.NewReplacer("DD", "D", "MM", "M").Replace(d.Layout) == strings.NewReplacer("DD", "D", "MM", "M").Replace(layout):
+		d.Layout = strings.NewReplacer("DD", "D", "MM", "M").Replace(layout) // 3.4.2024 beside 13.04.2024
+	case d.Layout != layout:
+		d.Layout, d.mixed = "", true
+	}
+}
+
+func (d *Dates) prove(n *int, row int) {
+	if *n++; d.ProofRow == 0 {
+		d.ProofRow = row
+	}
+}
+
+// Date fills in how a date column is read, from its evidence. Where nothing proves the order of day and month, format is left
+// to be asked.
+func (l *Look) Date(f *Field, index int) {
+	d := &l.Columns[index].Dates
+	numeric := d.DayFirst + d.MonthFirst + d.Either
+	var formats mappings.Strings
+	if d.ISO > 0 {
+		formats = append(formats, "iso8601")
+	}
+	switch {
+	case d.All() == 0:
+		f.why("no cell of the column shows a date that can be read without a layout")
+		if l.Columns[index].Filled > 0 {
+			f.ask("format", "how are these dates written? for example DD.MM.YYYY HH:mm, or serial for bare numbers")
+		}
+		return
+	case numeric == 0:
+		if d.ISO > 0 && d.Cells == 0 {
+			f.Spec.Format = formats
+			f.why(fmt.Sprintf("%d of %d cells are ISO 8601", d.ISO, l.Columns[index].Filled))
+		} else {
+			f.why(fmt.Sprintf("%d of %d cells are real dates", d.Cells, l.Columns[index].Filled))
+		}
+	case d.DayFirst > 0 && d.MonthFirst > 0:
+		f.why("some dates can only be day first and others only month first: the column mixes two orders, which map refuses; ask its owner")
+	case d.DayFirst == 0 && d.MonthFirst == 0:
+		dayFirst, monthFirst := "DD/MM/YYYY", "MM/DD/YYYY"
+		if d.Layout != "" {
+			dayFirst, monthFirst = d.Layout, swap(d.Layout)
+		}
+		f.why("nothing in the column shows whether the day or the month comes first")
+		f.ask("format", dayFirst+" or "+monthFirst+"? ask whoever made the export")
+	default:
+		order, layout := "the day", d.Layout
+		if d.MonthFirst > 0 {
+			order, layout = "the month", swap(d.Layout)
+		}
+		f.why(fmt.Sprintf("%s comes first: row %d can be read in no other way, and no row contradicts it", order, d.ProofRow))
+		if d.Layout != "" {
+			f.Spec.Format = append(formats, layout)
+		}
+	}
+	if d.Clock > 0 && d.Zoned < d.Clock {
+		f.why("the times name no zone: declare zone: in the mapping or in batch.yaml, or they don't count")
+	}
+}
+
+// swap exchanges day and month of a layout.
+func swap(layout string) string {
+	return strings.NewReplacer("DD", "MM", "MM", "DD", "D", "M", "M", "D").Replace(layout)
+}

@@ -1,0 +1,239 @@
+package suggest
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+)
+
+// Look is what one pass over a sheet shows: its header and, for each column, counts of what its cells look like. It holds no
+// cell, only counts, and the words of columns that have few and harmless ones.
+type Look struct {
+	File      string // base name of the file
+	Sheet     string // worksheet; "" for text files
+	SheetNum  int    // from 1
+	HeaderRow int    // 0: the sheet has no header
+	Rows      int    // below the header
+	Columns   []Column
+
+	seed maphash.Seed
+}
+
+// Bounds of what a look keeps of a column.
+const (
+	wordsKept    = 40
+	distinctKept = 100_000
+)
+
+// Column is the evidence of one column.
+type Column struct {
+	Index   int
+	Header  string // as it stands there
+	Filled  int
+	Emails  int
+	Phones  int // numbers written internationally
+	Numbers int // number cells without a date format
+	Dates   Dates
+	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
+	Repeats bool           // some value occurs twice, or there are too many to know
+
+	as   map[string]string // folded word to the word as the file first has it
+	seen map[uint64]struct{}
+}
+
+// Dates is what the cells of a column show about dates.
+type Dates struct {
+	Cells      int // real date cells
+	ISO        int
+	DayFirst   int // can only be day first
+	MonthFirst int // can only be month first
+	Either     int // both are possible
+	Zoned      int // carry an offset
+	Clock      int // carry a time of day
+
+	ProofRow int    // of the first row that proves the order
+	Layout   string // of the numeric dates, with the day as D and the month as M; "" if they have several
+	mixed    bool
+	tried    int
+}
+
+// All counts the cells that are dates of any form.
+func (d *Dates) All() int { return d.Cells + d.ISO + d.DayFirst + d.MonthFirst + d.Either }
+
+// NewLook begins with a header, one text a column.
+func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look {
+	l := &Look{File: file, Sheet: sheet, SheetNum: sheetNum, HeaderRow: headerRow, seed: maphash.MakeSeed()}
+	for i, h := range header {
+		l.column(i).Header = h
+	}
+	return l
+}
+
+func (l *Look) column(i int) *Column {
+	for len(l.Columns) <= i {
+		l.Columns = append(l.Columns, Column{Index: len(l.Columns), Words: map[string]int{}, as: map[string]string{}, seen: map[uint64]struct{}{}})
+	}
+	return &l.Columns[i]
+}
+
+// Add takes the next block of the sheet; rows up to the header are passed over.
+func (l *Look) Add(b *source.Block) {
+	for i := range b.Rows() {
+		if b.RowNum[i] <= l.HeaderRow {
+			continue
+		}
+		holds := false
+		for col := range b.Cols {
+			cell := b.Cols[col][i]
+			raw := b.Bytes(cell)
+			if cell.Kind == source.Empty || len(bytes.TrimSpace(raw)) == 0 {
+				continue
+			}
+			holds = true
+			l.column(col).add(l.seed, cell, bytes.TrimSpace(raw), b.RowNum[i])
+		}
+		if holds {
+			l.Rows++
+		}
+	}
+}
+
+func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
+	c.Filled++
+	if c.seen != nil {
+		h := maphash.Bytes(seed, raw)
+		if _, again := c.seen[h]; again || len(c.seen) >= distinctKept {
+			c.Repeats, c.seen = true, nil
+		} else {
+			c.seen[h] = struct{}{}
+		}
+	}
+	switch {
+	case cell.Kind == source.Number && (cell.Class == source.Date || cell.Class == source.DateTime):
+		c.Dates.Cells++
+		if cell.Class == source.DateTime {
+			c.Dates.Clock++
+		}
+		c.Words = nil
+		return
+	case cell.Kind == source.Number:
+		c.Numbers++
+	case cell.Kind == source.Text && bytes.IndexByte(raw, '@') > 0:
+		if looksEmail(raw) {
+			c.Emails++
+		}
+		c.Words = nil
+		return
+	}
+	if looksPhone(raw) {
+		c.Phones++
+	}
+	if cell.Kind == source.Text {
+		c.Dates.add(raw, row)
+	}
+	if c.Words != nil {
+		text := string(raw)
+		word := mappings.FoldWord(text)
+		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text)) {
+			c.Words = nil
+			return
+		}
+		if c.Words[word]++; c.as[word] == "" {
+			c.as[word] = text
+		}
+	}
+}
+
+// Key reports whether the column could tell rows apart: filled in every row, and no value twice.
+func (c *Column) Key(l *Look) bool { return c.Filled > 0 && c.Filled == l.Rows && !c.Repeats }
+
+// As gives a word of the column as the file first has it.
+func (c *Column) As(folded string) string { return c.as[folded] }
+
+// sortedWords lists the folded words, the most frequent first.
+func (c *Column) sortedWords() []string {
+	var list []string
+	for w := range c.Words {
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		if n := c.Words[b] - c.Words[a]; n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+	return list
+}
+
+// Of finds a column by its position in the sheet.
+func (l *Look) Of(index int) *Column {
+	if index < 0 || index >= len(l.Columns) {
+		return nil
+	}
+	return &l.Columns[index]
+}
+
+// Name is how a draft names a column: by its header, with nth where that repeats, and by its letter where the header is blank
+// or looks like a value about a person.
+func (l *Look) Name(index int) mappings.Column {
+	c := l.Of(index)
+	folded := ""
+	if c != nil {
+		folded = mappings.FoldHeader(c.Header)
+	}
+	if folded == "" || l.HeaderRow == 0 || mappings.LooksPersonal(c.Header) {
+		return mappings.Column{Letter: source.Letters(index)}
+	}
+	nth, total := 0, 0
+	for i := range l.Columns {
+		if mappings.FoldHeader(l.Columns[i].Header) == folded {
+			if total++; i <= index {
+				nth++
+			}
+		}
+	}
+	name := mappings.Column{Header: strings.Join(strings.Fields(c.Header), " ")}
+	if total > 1 {
+		name.Nth = nth
+	}
+	return name
+}
+
+// Say names a column in a comment: its letter, and its header where that may be shown.
+func (l *Look) Say(index int) string {
+	s := "column " + source.Letters(index)
+	if name := l.Name(index); name.Header != "" {
+		s += " " + strconv.Quote(name.Header)
+	}
+	return s
+}
+
+func looksEmail(raw []byte) bool {
+	raw = bytes.TrimPrefix(raw, []byte("'"))
+	at := bytes.IndexByte(raw, '@')
+	return at > 0 && at == bytes.LastIndexByte(raw, '@') && bytes.IndexByte(raw[at:], '.') > 1 && !bytes.ContainsAny(raw, " \t<>,;")
+}
+
+// looksPhone knows numbers that are written internationally; national ones look like any other digits.
+func looksPhone(raw []byte) bool {
+	raw = bytes.TrimPrefix(raw, []byte("'"))
+	if !bytes.HasPrefix(raw, []byte("+")) && !bytes.HasPrefix(raw, []byte("00")) {
+		return false
+	}
+	digits := 0
+	for _, c := range raw {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case !bytes.ContainsRune([]byte("+ -/()."), rune(c)):
+			return false
+		}
+	}
+	return digits >= 8 && digits <= 17
+}

@@ -1,0 +1,209 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+
+	"sheetlift/mappings"
+)
+
+// plain is the form in which header texts are compared with the words below: letters and digits only, without case and marks,
+// so that "Opt-In am" and "opt_in AM", "Größe" and "grosse" are one.
+func plain(s string) string {
+	t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
+	out, _, err := transform.String(t, mappings.FoldHeader(s))
+	if err != nil {
+		out = mappings.FoldHeader(s)
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, out)
+}
+
+// headerWords are pieces of headers by field, in English, German, French, Spanish, Italian, Portuguese and Dutch. A piece that
+// begins with = has to be the whole header. The longest piece that fits decides.
+var headerWords = map[string]string{
+	"email":              "email emailaddress mailadresse =mail courriel correo correoelectronico indirizzoemail postaelettronica emailadres enderecodeemail",
+	"phone":              "phone phonenumber mobile mobil handy telefon rufnummer telefono telefone telefoon celular cellulare portable telemovel gsm =tel",
+	"subject_id":         "customerid customerno customernumber kundennr kundennummer kundenid contactid contactno userid memberid personid clientid subscriberid subjectid mitgliedsnummer mitgliedsnr numeroclient noclient idclient idcliente idutente codicecliente numerocliente codigocliente numerodecliente klantnummer klantnr klantid =kunde =customer =client =cliente =klant",
+	"external_id":        "=id =nr =no =num =key =code entryid entryno recordid consentid receiptid eventid lfdnr laufendenummer eintragsnr caseid caseno casenumber ticketid ticketno =ticket requestid requestno vorgangsnr vorgang aktenzeichen =reference =ref referenz numerodossier dossier expediente pratica processo zaaknummer dossiernummer =contact entry",
+	"status":             "consent optin subscribed subscription permission einwilligung zustimmung consentement =accord consentimiento consenso consentimento toestemming status statut =estado =stato =state accepts accepted abonne abonniert suscrito suscripcion iscritto iscrizione inscrito inscrit subscrito aangemeld newsletter optedin werbung marketing",
+	"optout":             "optout optedout unsub blacklist blocklist donot dontmail noemail nomail suppress withdr objection objected abgemeldet abmeld widerspr widerruf gesperrt sperre desabonn opposition =baja debaja disiscri descadastr afgemeld uitgeschreven revocato revocado",
+	"occurred_at":        "consentdate consenttime consentat optindate optintime dateofconsent signedup signupdate =date =datum =fecha =data =timestamp =when zeitpunkt zeitstempel =zeit horodatage subscribedat subscribedon einwilligungsdatum einwilligungvom einwilligungam dateconsentement datedeconsentement fechaconsentimiento fechadeconsentimiento dataconsenso datadelconsenso dataconsentimento datadoconsentimento datumtoestemming toestemmingsdatum givenat givenon fechahora dataora datahora datumtijd datetime",
+	"notoccurred":        "birth geburt naissance nacimiento nascita nascimento geboorte created angelegt erstellt ajout creado creato criado aangemaakt modified updated geandert modifi lastchange lastlogin lastopen import added =lastactive",
+	"purpose":            "purpose zweck finalite finalidad finalita finalidade =doel doeleinde topic thema subject",
+	"channel":            "channel kanal =canal =canale kanaal medium",
+	"notice_id":          "notice datenschutzhinweis mentionlegale avisodeprivacidad informativa avisodeprivacidade privacyverklaring hinweisid",
+	"notice_version":     "version fassung versie versione versao noticeversion policyversion textversion",
+	"proof_ref":          "proof nachweis beleg preuve prueba =prova bewijs evidence",
+	"proof_kind":         "proofkind prooftype nachweisart typedepreuve tipodeprueba tipodiprova tipodeprova soortbewijs kindofproof",
+	"actor":              "recordedby collectedby enteredby erfasstvon erfasstdurch agent saisipar recueillipar registradopor recogidopor registratoda raccoltoda recolhidopor vastgelegddoor operator",
+	"actor_role":         "role =rolle =rol =ruolo =funcao fonction capacity eigenschaft",
+	"method":             "method methode metodo hoe",
+	"collected_via":      "source quelle herkunft origen origine fonte origem =bron formular formulaire formulario formulier =form website",
+	"language":           "language sprache =langue idioma lingua =taal locale",
+	"jurisdiction":       "country =land =pays =pais paese =region",
+	"note":               "=note notes remark bemerkung kommentar comment notiz remarque =nota =notas =note observ opmerking anmerkung commento comentario",
+	"lawful_basis":       "legalbasis lawfulbasis rechtsgrundlage baselegale baselegal basejuridica basegiuridica rechtsgrond grondslag",
+	"reason":             "reason =grund sperrgrund motif motivo =reden raison razon",
+	"request_type":       "requesttype typeofrequest artderanfrage anfrageart antragsart typededemande typedemande tipodesolicitud tiposolicitud tiporichiesta tipodirichiesta tipodepedido typeverzoek =right =recht =droit =derecho =diritto =direito issuetype",
+	"received_at":        "received receipt dateofrequest submitted eingang eingegangen recu datedereception recepcion recibid ricev ricezione receb ontvang openedat =created",
+	"due_at":             "duedate dueat =due deadline frist fallig faellig echeance vencim scaden prazo vervaldatum termijn",
+	"extended_to":        "extension extendedto verlanger prolong prorroga proroga verlenging",
+	"closed_at":          "closed closure completed erledigt abgeschlossen cloture cerrad chius encerrad conclu afgesloten resolved",
+	"identity_verified":  "identity identitat identitaet identite identidad identita identidade identiteit",
+	"refusal_reason":     "denialreason refusalreason denial refusal ablehnung refus denegac rifiuto recusa weigering",
+	"handler":            "handler assigned assignee reviewedby bearbeiter zustandig zustaendig responsable responsabile responsavel behandelaar",
+	"requester_name":     "requester requestername =name antragsteller demandeur solicitante richiedente requerente verzoeker fullname reporter",
+	"details":            "details description beschreibung descri summary =text",
+	"purpose_id":         "purposeid purposecode zweckid zweckcode =code =id =key kurzel kuerzel =purpose =zweck codefinalite codigofinalidad codicefinalita =codigo =codice",
+	"name":               "=name =title bezeichnung =nom =nombre =nome =naam label libelle purposename titel titre titolo titulo =activity processingactivity verarbeitungstatigkeit verarbeitung traitement tratamiento trattamento tratamento verwerking",
+	"description":        "description beschreibung descri omschrijving",
+	"valid_from":         "validfrom inforcefrom gultigab gueltigab gultigvon validodesde validodal validoapartir geldigvanaf valabledu =from =ab =von =depuis =desde =dal =vanaf effective",
+	"valid_to":           "validto validuntil inforceuntil gultigbis gueltigbis =until =to =bis jusqu =hasta finoal =ate geldigtot",
+	"title":              "title titel titre titulo titolo",
+	"wording":            "wording wortlaut =text =texte =texto =testo =tekst",
+	"wording_digest":     "digest sha256 hash",
+	"url":                "url =link",
+	"activity_id":        "activityid =id =nr =no ref recordid vvtnr",
+	"controller":         "controller verantwortlicher responsabledetraitement responsabledutraitement responsabledeltratamiento titolaredeltrattamento titolare responsavelpelotratamento verwerkingsverantwoordelijke",
+	"subject_categories": "datasubject betroffene personnesconcernees interesados interessati categoriasdetitulares betrokkenen categoriesofindividuals individuals",
+	"data_categories":    "personaldata categoriesofdata datacategor datenkategor categoriesdedonnees donneespersonnelles categoriasdedatos categoriedidati categoriasdedados gegevens datenarten",
+	"recipients":         "recipient empfanger empfaenger destinatair destinatari ontvanger",
+	"transfers":          "transfer drittland drittstaat ubermittlung transfert transferencia trasferiment doorgifte thirdcountr",
+	"retention":          "retention loschfrist loeschfrist aufbewahr conservation conservacion conservazione conservacao bewaar",
+	"security":           "security sicherheit massnahm securite seguridad sicurezza seguranca beveiliging",
+	"owner":              "owner verantwortlich responsible zustandig responsable responsabile responsavel eigenaar",
+	"rule_id":            "=id =rule regel regle regla regola regra ruleid",
+	"entity":             "entity recordtype datensatzart objekt",
+	"months":             "months monate =mois meses =mesi maanden",
+	"starts":             "starts beginn debut inicio inizio start",
+	"action":             "action aktion accion azione acao actie massnahme",
+	"authority":          "authority grundlage =law gesetz fondement",
+}
+
+var pieces = func() map[string][]string {
+	m := map[string][]string{}
+	for field, words := range headerWords {
+		m[field] = strings.Fields(words)
+	}
+	return m
+}()
+
+// fits gives the length of the longest word of a field that a plain header has; 0 if it has none.
+func fits(field, header string) int {
+	best := 0
+	for _, p := range pieces[field] {
+		if whole, ok := strings.CutPrefix(p, "="); ok {
+			if header == whole {
+				best = max(best, 100)
+			}
+			continue
+		}
+		switch {
+		case header == p:
+			best = max(best, 100+len(p))
+		case strings.Contains(header, p):
+			best = max(best, len(p))
+		}
+	}
+	return best
+}
+
+// sheetWords are pieces of file and sheet names by entity.
+var sheetWords = map[string][]string{
+	"purpose":        {"purpose", "zweck", "finalit", "finalidad", "doeleind"},
+	"notice":         {"notice", "hinweis", "mentions", "aviso", "informativ", "privacyverklaring"},
+	"suppression":    {"suppress", "sperrliste", "blacklist", "blocklist", "optout", "donot", "unsubscri", "robinson", "opposition", "disiscr", "exclusion"},
+	"case":           {"dsar", "request", "anfrage", "demande", "solicitud", "richiest", "pedido", "verzoek", "betroffenenrecht"},
+	"activity":       {"ropa", "processing", "verarbeitung", "vvt", "traitement", "tratamiento", "trattament", "tratamento", "verwerking", "activit", "registre"},
+	"retention_rule": {"retention", "aufbewahr", "loschfrist", "conservation", "conservacion", "conservazion", "bewaar"},
+	"consent":        {"consent", "einwillig", "zustimm", "consentement", "consentimiento", "consens", "toestemming", "newsletter", "subscri", "contact", "customer", "kunden"},
+}
+
+// words lists, by term, the words of the seven languages that stand for it in cells.
+type words map[string]string
+
+var statusWords = words{
+	"yes":       "y|yes|ja|j|oui|o|si|sí|sì|s|sim|true|wahr|vrai|verdadero|vero|1|x|✓|✔",
+	"no":        "n|no|nein|non|nee|não|nao|false|falsch|faux|falso|0|-|✗",
+	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|erteilt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
+	"refused":   "refused|denied|declined|rejected|abgelehnt|verweigert|refusé|rechazado|denegado|rifiutato|negato|recusado|negado|geweigerd|afgewezen",
+	"withdrawn": "withdrawn|revoked|unsubscribed|opt-out|opt out|optout|opted out|opted-out|cancelled|canceled|widerrufen|abgemeldet|zurückgezogen|retiré|révoqué|désinscrit|désabonné|retirado|revocado|dado de baja|baja|revocato|ritirato|disiscritto|cancellato|revogado|retirado|cancelado|ingetrokken|afgemeld|uitgeschreven",
+	"expired":   "expired|lapsed|abgelaufen|expiré|caducado|expirado|vencido|scaduto|verlopen",
+	"":          "unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
+}
+
+var fieldWords = map[string]words{
+	"channel": {
+		"email": "email|e-mail|mail|courriel|correo|correo electrónico|posta elettronica|newsletter", "sms": "sms|text|text message",
+		"phone": "phone|telephone|call|telefon|anruf|téléphone|teléfono|telefono|telefone|telefoon", "post": "post|mail (post)|letter|brief|courrier|postal|posta|correio|postale",
+		"push": "push|app", "whatsapp": "whatsapp", "web": "web|website|online|portal", "any": "any|all|alle|tous|todos|tutti|alles",
+	},
+	"reason": {
+		"opt_out":   "unsubscribed|opt-out|opt out|opt_out|optout|abgemeldet|abmeldung|désabonné|désinscrit|baja|disiscritto|descadastrado|afgemeld|customer request|widerruf",
+		"objection": "objection|objected|widerspruch|opposition|oposición|opposizione|oposição|bezwaar|do not contact",
+		"complaint": "complaint|spam|spam complaint|beschwerde|plainte|queja|reclamo|reclamação|klacht",
+		"bounce":    "bounce|bounced|hard bounce|hard_bounce|unzustellbar|rebond|rebote|rimbalzo|devolvido",
+		"invalid":   "invalid|ungültig|invalide|inválido|non valido|ongeldig|invalid email",
+		"legal":     "legal|court order|rechtlich|légal|juridique",
+	},
+	"request_type": {
+		"access":             "access|sar|dsar|subject access|subject access request|auskunft|accès|acceso|accesso|acesso|inzage|information",
+		"erasure":            "erasure|deletion|delete|right to be forgotten|forget|löschung|effacement|suppression|supresión|borrado|cancellazione|apagamento|eliminação|verwijdering|wissen",
+		"rectification":      "rectification|correction|update|berichtigung|rectificación|rettifica|retificação|correctie|rectificatie",
+		"restriction":        "restriction|einschränkung|limitation|limitación|limitazione|limitação|beperking",
+		"portability":        "portability|datenübertragbarkeit|übertragbarkeit|portabilité|portabilidad|portabilità|portabilidade|overdraagbaarheid",
+		"objection":          "objection|object|widerspruch|opposition|oposición|opposizione|oposição|bezwaar",
+		"withdraw_consent":   "withdraw consent|withdrawal|consent withdrawal|widerruf|retrait du consentement|retirada|revoca|revoca del consenso|intrekking",
+		"automated_decision": "automated decision|automated_decision|automatisierte entscheidung|décision automatisée",
+		"complaint":          "complaint|beschwerde|plainte|queja|reclamo|reclamação|klacht",
+		"other":              "other|sonstige|sonstiges|andere|autre|otro|altro|outro|overig",
+	},
+	"case.status": {
+		"open":             "open|new|pending|received|in progress|in_progress|to do|todo|waiting|on hold|under review|assigned|offen|neu|in bearbeitung|eingegangen|ouvert|ouverte|en cours|nouveau|abierto|abierta|en curso|nuevo|aperto|aperta|in corso|in lavorazione|aberto|em andamento|lopend|in behandeling",
+		"closed_fulfilled": "closed|completed|complete|done|fulfilled|resolved|finished|closed - fulfilled|erledigt|abgeschlossen|geschlossen|erfüllt|clos|close|clôturé|clôturée|terminé|traité|cerrado|cerrada|completado|resuelto|chiuso|chiusa|completato|evaso|fechado|encerrado|concluído|gesloten|afgerond|afgesloten|voltooid",
+		"closed_refused":   "refused|rejected|denied|declined|closed - refused|abgelehnt|refusé|refusée|rejeté|rechazado|denegado|rifiutato|respinto|recusado|rejeitado|geweigerd|afgewezen",
+		"withdrawn":        "withdrawn|cancelled|canceled|zurückgezogen|storniert|retiré|annulé|retirado|anulado|ritirato|annullato|cancelado|ingetrokken|geannuleerd",
+	},
+	"lawful_basis": {
+		"consent":             "consent|einwilligung|consentement|consentimiento|consenso|consentimento|toestemming|art. 6(1)(a)|6(1)(a)",
+		"contract":            "contract|performance of a contract|vertrag|vertragserfüllung|contrat|contrato|contratto|overeenkomst|art. 6(1)(b)|6(1)(b)",
+		"legal_obligation":    "legal obligation|rechtliche verpflichtung|obligation légale|obligación legal|obbligo legale|obrigação legal|wettelijke verplichting|art. 6(1)(c)|6(1)(c)",
+		"vital_interest":      "vital interest|vital interests|lebenswichtige interessen|intérêts vitaux|intereses vitales|interessi vitali|interesses vitais|vitale belangen",
+		"public_task":         "public task|public interest|öffentliche aufgabe|öffentliches interesse|mission d'intérêt public|interés público|interesse pubblico|interesse público|algemeen belang",
+		"legitimate_interest": "legitimate interest|legitimate interests|berechtigtes interesse|berechtigte interessen|intérêt légitime|interés legítimo|legittimo interesse|interesse legittimo|interesse legítimo|gerechtvaardigd belang|art. 6(1)(f)|6(1)(f)",
+	},
+	"identity_verified": {"yes": statusWords["yes"] + "|verified|confirmed|geprüft|vérifié|verificado|verificato|geverifieerd", "no": statusWords["no"] + "|not verified|pending|offen"},
+	"proof_kind": {
+		"signed_token": "signed token|token|jwt", "double_opt_in_log": "double opt-in|double opt-in log|doi|doi log|double_opt_in", "signed_document": "signed document|signed form|paper|unterschrift|papier",
+		"recorded_call": "recorded call|call recording|recording|aufzeichnung|anruf", "served_notice_history": "served notice|notice history",
+	},
+}
+
+// term finds the term of a word; ok is false if no language has it. Spaces, _ and - are one.
+func (w words) term(word string) (string, bool) {
+	word = even(word)
+	for term, list := range w {
+		if slices.ContainsFunc(strings.Split(list, "|"), func(s string) bool { return even(s) == word }) || term != "" && even(term) == word {
+			return term, true
+		}
+	}
+	return "", false
+}
+
+func even(s string) string {
+	s = mappings.FoldWord(s)
+	if s == "-" {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
+}

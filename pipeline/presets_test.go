@@ -1,0 +1,322 @@
+package pipeline_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/xuri/excelize/v2"
+
+	"sheetlift/mappings"
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// drafted lays files into a folder, runs init's draft over them, confirms every guess as a person would, and opens the batch.
+// Nothing else is edited.
+func drafted(t *testing.T, files map[string]string) *house {
+	t.Helper()
+	h := draftedOnly(t, files)
+	h.confirm()
+	return h
+}
+
+func draftedOnly(t *testing.T, files map[string]string) *house {
+	t.Helper()
+	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key", "id_ed25519"))
+	h := &house{t: t, dir: t.TempDir(), url: storetest.SQLite(t)}
+	var names []string
+	for name, text := range files {
+		h.write(name, text)
+		path := filepath.Join(h.dir, name)
+		at := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC) // what obtained_at is drafted from
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, path)
+	}
+	if _, err := pipeline.Draft(t.Context(), names, pipeline.DraftOptions{Dir: h.dir, Name: "presets", Namespace: uuid.MustParse("0f8b9d0e-94f2-4c0c-9d55-3a8a3f2c7b61")}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+var confirmLine = regexp.MustCompile(`(?m)^ *confirm: true\n`)
+
+func (h *house) confirm() {
+	h.t.Helper()
+	list, err := filepath.Glob(filepath.Join(h.dir, "mappings", "*.yaml"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, path := range append(list, filepath.Join(h.dir, "batch.yaml")) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, confirmLine.ReplaceAll(data, nil), 0o600); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+const purposesCSV = "Code,Name\nnews,Newsletter\n"
+
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "mappings", "presets", "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Each preset's fixture goes from init to a dry-run by confirmations alone, and each row becomes what the preset's page says.
+func TestPresetFixtures(t *testing.T) {
+	for _, tc := range []struct {
+		file, preset      string
+		rows              pipeline.Rows
+		rejected, skipped map[string]int
+		consents, cases   int
+		suppressions      int
+		activities        int
+		receipts          int
+		missing           map[string]int // of the consents
+		beside            map[string]string
+	}{
+		{file: "subscribed_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 4, Accepted: 4}, consents: 4,
+			missing: map[string]int{"purpose": 4, "notice": 4, "actor": 4, "proof": 4, "time": 2}}, // the time of an import is none
+		{file: "unsubscribed_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 2, Accepted: 2}, consents: 2,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 1}},
+		{file: "cleaned_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 1, Accepted: 1}, suppressions: 1},
+		{file: "nonsubscribed_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 1, Skipped: 1}, skipped: map[string]int{"row.declared_skip": 1}},
+		{file: "klaviyo.csv", preset: "klaviyo", rows: pipeline.Rows{Read: 5, Accepted: 4, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3, suppressions: 4,
+			missing: map[string]int{"purpose": 3, "notice": 3, "actor": 3, "proof": 3, "time": 1}},
+		{file: "shopify.csv", preset: "shopify", rows: pipeline.Rows{Read: 3, Accepted: 3}, consents: 7,
+			missing: map[string]int{"purpose": 7, "notice": 7, "actor": 7, "proof": 7, "time": 7}},
+		{file: "brevo.csv", preset: "brevo", rows: pipeline.Rows{Read: 3, Accepted: 2, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
+			missing: map[string]int{"purpose": 3, "notice": 3, "actor": 3, "proof": 3, "time": 3}},
+		{file: "hubspot.csv", preset: "hubspot", rows: pipeline.Rows{Read: 5, Accepted: 2, Skipped: 3}, skipped: map[string]int{"consent.not_consent": 2, "consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "mailpoet.csv", preset: "mailpoet", rows: pipeline.Rows{Read: 6, Accepted: 3, Rejected: 1, Skipped: 2}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"consent.no_answer": 2}, consents: 3,
+			missing: map[string]int{"purpose": 3, "notice": 3, "actor": 3, "proof": 3, "time": 1}},
+		{file: "mailpoet.csv", preset: "mailpoet", rows: pipeline.Rows{Read: 6, Accepted: 3, Rejected: 1, Skipped: 2}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"consent.no_answer": 2}, consents: 3,
+			missing: map[string]int{"purpose": 3, "actor": 3, "proof": 3, "time": 1, "notice": 1}, // the wording is the notice where a time shows it in force, and never the proof too
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Digest\nPN,3,2024-01-01," + sha256Hex("Allow open and click tracking") + "\n"}},
+		{file: "fides-consent.csv", preset: "fides", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
+			missing: map[string]int{"notice": 3, "proof": 1}},
+		{file: "fides-consent.csv", preset: "fides", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3, receipts: 2,
+			missing: map[string]int{"notice": 1, "proof": 1},
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\npri_hist_7,pri_hist_7,2024-01-01,Newsletter\n"}},
+		{file: "fides-requests.csv", preset: "fides", rows: pipeline.Rows{Read: 5, Accepted: 3, Rejected: 1, Skipped: 1}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"row.declared_skip": 1}, cases: 4},
+		{file: "activecampaign.csv", preset: "activecampaign", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2, suppressions: 1,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "kit.csv", preset: "kit", rows: pipeline.Rows{Read: 5, Accepted: 4, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2, suppressions: 2,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "salesforce-consent.csv", preset: "salesforce", rows: pipeline.Rows{Read: 3, Accepted: 2, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"notice": 2, "actor": 2, "proof": 2}},
+		{file: "salesforce-contacts.csv", preset: "salesforce", rows: pipeline.Rows{Read: 2, Accepted: 1, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
+		{file: "onetrust.csv", preset: "onetrust", rows: pipeline.Rows{Read: 4, Accepted: 2, Skipped: 2}, skipped: map[string]int{"row.declared_skip": 1, "consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"notice": 2}},
+		{file: "onetrust.csv", preset: "onetrust", rows: pipeline.Rows{Read: 4, Accepted: 2, Skipped: 2}, skipped: map[string]int{"row.declared_skip": 1, "consent.no_answer": 1}, consents: 2,
+			missing: map[string]int{"notice": 2}, // imported, and still only inferred by date
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\nPN,3,2024-01-01,Newsletter\n"}},
+		{file: "cmp.csv", preset: "cmp", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
+			missing: map[string]int{"notice": 3, "proof": 1}},
+		{file: "cmp.csv", preset: "cmp", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3, receipts: 2,
+			missing: map[string]int{"proof": 1}, // an unsigned consent string is no proof
+			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\nPN,3,2024-01-01,Cookies\n"}},
+		{file: "dsar.csv", preset: "dsar", rows: pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}, rejected: map[string]int{"enum.unmapped": 1}, cases: 3},
+		{file: "jira.csv", preset: "dsar", rows: pipeline.Rows{Read: 2, Accepted: 2}, cases: 2},
+		{file: "ropa.csv", preset: "ropa", rows: pipeline.Rows{Read: 2, Accepted: 2}, activities: 2},
+	} {
+		name := tc.file
+		for other := range tc.beside {
+			name += " with " + other
+		}
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{tc.file: fixture(t, tc.file), "purposes.csv": purposesCSV}
+			maps.Copy(files, tc.beside)
+			h := drafted(t, files)
+			source := strings.ReplaceAll(strings.TrimSuffix(tc.file, ".csv"), "_", "-")
+			text, err := os.ReadFile(filepath.Join(h.dir, "mappings", source+".yaml"))
+			if err != nil || !strings.Contains(string(text), "\npreset: "+tc.preset+"\n") {
+				t.Fatalf("no preset %s: %v\n%s", tc.preset, err, text)
+			}
+			if strings.Contains(string(text), "example.com") {
+				t.Error("the draft holds a value")
+			}
+			r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+			for _, s := range r.Sources {
+				if s.Source != source {
+					if s.Rows.Accepted != s.Rows.Read {
+						t.Errorf("%s: %+v", s.Source, s.Rows)
+					}
+					continue
+				}
+				if s.Rows != tc.rows || !same(s.Rejected, tc.rejected) || !same(s.Skipped, tc.skipped) {
+					t.Errorf("%+v rejected %v skipped %v, want %+v %v %v", s.Rows, s.Rejected, s.Skipped, tc.rows, tc.rejected, tc.skipped)
+					for _, f := range findings(t, r.FindingsFile) {
+						t.Logf("%s row %d %s %s", f.Rule, f.Row, f.Field, f.Message)
+					}
+				}
+			}
+			c := r.Entities["consent"]
+			if c == nil {
+				c = &pipeline.EntityCount{}
+			}
+			if c.Records != tc.consents || c.Receipts != tc.receipts || !same(c.Missing, tc.missing) {
+				t.Errorf("consents %d, receipts %d, missing %v; want %d, %d, %v", c.Records, c.Receipts, c.Missing, tc.consents, tc.receipts, tc.missing)
+			}
+			for entity, want := range map[string]int{"suppression": tc.suppressions, "case": tc.cases, "activity": tc.activities} {
+				got := 0
+				if e := r.Entities[entity]; e != nil {
+					got = e.Records
+				}
+				if got != want {
+					t.Errorf("%d records of %s, want %d", got, entity, want)
+				}
+			}
+		})
+	}
+}
+
+func sha256Hex(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// suppressed but subscribed: a Klaviyo suppression beats SUBSCRIBED, and a withdrawal that Mailchimp names in the file's name alone
+// is one in the register.
+func TestPresetStates(t *testing.T) {
+	for _, tc := range []struct{ file, id, state, cause string }{
+		{"klaviyo.csv", "01HAAA0001|email", "given", "assertion"},
+		{"klaviyo.csv", "01HAAA0002|email", "suppressed", "suppressed_opt_out"},
+		{"klaviyo.csv", "01HAAA0003|email", "suppressed", "suppressed_complaint"},
+		{"unsubscribed_members_export_abc.csv", "b1b2c3d4e1", "withdrawn", "withdrawal"},
+		{"unsubscribed_members_export_abc.csv", "b1b2c3d4e2", "withdrawn", "withdrawal_undated"},
+		{"brevo.csv", "one@example.com|email", "withdrawn", "withdrawal_undated"},
+	} {
+		h := drafted(t, map[string]string{tc.file: fixture(t, tc.file), "purposes.csv": purposesCSV})
+		h.mustRun(pipeline.Import)
+		r, err := h.open().Trace(t.Context(), "consent", tc.id, false)
+		if err != nil || len(r.Records) != 1 {
+			t.Errorf("%s %s: %v", tc.file, tc.id, err)
+			continue
+		}
+		if x := r.Records[0]; x.State != tc.state || x.StateCause != tc.cause {
+			t.Errorf("%s %s: %s (%s), want %s (%s)", tc.file, tc.id, x.State, x.StateCause, tc.state, tc.cause)
+		}
+	}
+}
+
+// same compares counts; nil and empty are the same, and zeros don't count.
+func same(a, b map[string]int) bool {
+	for k, n := range a {
+		if n != b[k] {
+			return false
+		}
+	}
+	for k, n := range b {
+		if n != a[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// What init drafted is refused until somebody has confirmed it: batch.yaml by freeze, the mappings by map.
+func TestDraftsAreRefusedUntilConfirmed(t *testing.T) {
+	h := draftedOnly(t, map[string]string{"klaviyo.csv": fixture(t, "klaviyo.csv"), "purposes.csv": purposesCSV})
+	var errs *mappings.ParseErrors
+	if _, err := h.run(pipeline.Freeze); !errors.As(err, &errs) || len(errs.Faults) != 3 || !strings.Contains(err.Error(), "obtained_at") {
+		t.Fatalf("freeze of a draft: %v", err)
+	}
+	path := filepath.Join(h.dir, "batch.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, confirmLine.ReplaceAll(data, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.run(pipeline.Map)
+	if !errors.As(err, &errs) {
+		t.Fatalf("map of a draft: %v", err)
+	}
+	for _, want := range []string{"mappings/klaviyo.yaml:", "consent.status is drafted", "consent.purpose is drafted", "consent.occurred_at is drafted", "mappings/purposes.yaml:", "purpose.purpose_id is drafted", "remove confirm: true"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("map does not say %q:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "consent.email is drafted") {
+		t.Error("a harmless guess is refused")
+	}
+}
+
+// A workbook is recognised like a text file, below title rows; a sheet of instructions beside it is left out and named, and a
+// sheet that is called like somebody is named by its position.
+func TestPresetInAWorkbook(t *testing.T) {
+	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key", "id_ed25519"))
+	h := &house{t: t, dir: t.TempDir(), url: storetest.SQLite(t)}
+	f := excelize.NewFile()
+	defer f.Close()
+	if err := errors.Join(f.SetSheetName("Sheet1", "Instructions"), f.SetCellValue("Instructions", "A1", "Fill in one row a request."), f.SetCellValue("Instructions", "A3", "Ask the office if in doubt.")); err != nil {
+		t.Fatal(err)
+	}
+	const sheet = "erika.mustermann@example.com"
+	if _, err := f.NewSheet(sheet); err != nil {
+		t.Fatal(err)
+	}
+	rows := [][]any{{"Request log of the office"}, nil}
+	for line := range strings.Lines(fixture(t, "dsar.csv")) {
+		var row []any
+		for cell := range strings.SplitSeq(strings.TrimSpace(line), ",") {
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	for i, row := range rows {
+		if err := f.SetSheetRow(sheet, "A"+strconv.Itoa(i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(h.dir, "tracker.xlsx")
+	if err := f.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+	written, err := pipeline.Draft(t.Context(), []string{path}, pipeline.DraftOptions{Dir: h.dir, Namespace: uuid.MustParse("0f8b9d0e-94f2-4c0c-9d55-3a8a3f2c7b61")})
+	if err != nil || len(written) != 2 {
+		t.Fatalf("%v %v", written, err)
+	}
+	all := ""
+	for _, d := range written {
+		data, err := os.ReadFile(filepath.Join(h.dir, d.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data) + d.What
+	}
+	if strings.Contains(strings.ToLower(all), "mustermann") || !strings.Contains(all, `sheet: "#2"`) || !strings.Contains(all, "preset: dsar") || !strings.Contains(all, "left out: tracker.xlsx, sheet \"Instructions\"") {
+		t.Fatal(all)
+	}
+	h.confirm()
+	r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	if want := (pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}); r.Rows != want || r.Entities["case"].Records != 3 {
+		t.Errorf("%+v, want %+v", r.Rows, want)
+	}
+}
