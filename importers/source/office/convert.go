@@ -3,6 +3,7 @@ package office
 import (
 	"archive/zip"
 	"context"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"sheetlift/importers/source"
 )
@@ -53,6 +55,7 @@ func convert(ctx context.Context, j job) (_ *os.File, _ *source.Conversion, err 
 	}
 	// Whatever happens, the copies of personal data go.
 	defer func() {
+		dir.removeSocket()
 		if gone := os.RemoveAll(dir.root); gone != nil && err == nil {
 			err = j.local(gone)
 		}
@@ -172,7 +175,7 @@ func newFolder() (d folder, err error) {
 	if d.root, err = os.MkdirTemp("", "sheetlift-office-"); err != nil { // made with 0700
 		return d, err
 	}
-	// Debian's soffice puts its socket and its own copies below these, so they are as private as ours.
+	// soffice puts its own copies below these, so they are as private as ours.
 	for _, name := range []string{"in", "out", "tmp", "home", filepath.Join("profile", "user")} {
 		if err == nil {
 			err = os.MkdirAll(d.at(name), 0o700)
@@ -198,13 +201,35 @@ func (d folder) url(name string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(d.at(name))}).String()
 }
 
+// removeSocket removes the socket that a killed LibreOffice leaves outside its folders. It holds no data, and only its owner may
+// connect to it.
+func (d folder) removeSocket() {
+	for _, dir := range []string{"/tmp", "/var/tmp"} {
+		os.Remove(filepath.Join(dir, fmt.Sprintf("OSL_PIPE_%d_SingleOfficeIPC_%s", os.Getuid(), socketID(d.url("profile")))))
+	}
+}
+
+// socketID is what LibreOffice names a socket by: MD5 of the profile's URL in UTF-16, each byte in hexadecimal without a
+// leading zero.
+func socketID(profile string) string {
+	var wide []byte
+	for _, u := range utf16.Encode([]rune(profile)) {
+		wide = binary.LittleEndian.AppendUint16(wide, u)
+	}
+	var id strings.Builder
+	for _, b := range md5.Sum(wide) {
+		fmt.Fprintf(&id, "%x", b)
+	}
+	return id.String()
+}
+
 // run runs LibreOffice and everything it starts, and gives what it printed. The caller's context ends all of it.
 func run(ctx context.Context, program string, d folder, lim source.Limits, args ...string) ([]byte, error) {
 	all := []string{
 		// Time of the processor is bounded too, for the case that we are killed and can't stop it.
 		"-c", `ulimit -c 0; ulimit -f "$1"; ulimit -v "$2"; ulimit -t "$3"; shift 3; exec "$@"`, "sh",
 		strconv.FormatInt(max(lim.FileBytes/512, 1), 10), strconv.Itoa(memoryBytes / 1024), strconv.Itoa(4 * lim.ConversionSeconds), program,
-		"-env:UserInstallation=" + d.url("profile"), "-env:OSL_SOCKET_PATH=" + d.at("tmp"),
+		"-env:UserInstallation=" + d.url("profile"),
 		"--headless", "--norestore", "--nolockcheck", "--nodefault", "--nologo", "--nofirststartwizard",
 	}
 	var said bounded

@@ -361,6 +361,13 @@ func TestProtected(t *testing.T) {
 	}
 }
 
+// TestSocket holds the form of the name that LibreOffice 7.4 gives its socket.
+func TestSocket(t *testing.T) {
+	if got := socketID("file:///tmp/profile"); got != "9f4e8ca69bb1778bedcc4bb640e4c345" {
+		t.Error(got)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	for said, want := range map[string]string{
 		"LibreOffice 7.4.7.2 40(Build:2)\n\n": "LibreOffice/7.4.7.2", "LibreOfficeDev 24.2.0.0": "LibreOfficeDev/24.2.0.0",
