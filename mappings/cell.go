@@ -296,7 +296,7 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 }
 
 func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
-	if r.p.digest {
+	if r.p.digest && (r.p.field.Name != "proof_ref" || importers.IsReference(string(text))) { // the digest of a bare word proves no more than the word
 		sum := sha256.Sum256(text)
 		r.out.v.Text = hex.EncodeToString(sum[:])
 		return
@@ -355,6 +355,10 @@ func (r *fieldReader) contactText(text []byte, k int) bool {
 
 func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 	if r.p.filled != "" {
+		if bareWord(string(text)) { // a cell that only says yes or no holds nothing of any kind
+			r.out = outcome{null: true}
+			return
+		}
 		r.out.v.Text = r.p.filled
 		return
 	}
