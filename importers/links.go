@@ -21,13 +21,14 @@ import (
 // memory grows only with the keys that are wanted and what they are linked to.
 type Links struct {
 	seeds   [2]maphash.Seed
-	systems map[string]uint64
+	systems map[string]linkSystem
 	chunks  [][]link // rows, one after the other
 	rows    int
 	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
 
 	wanted map[link]int32 // node numbers
 	keys   []link         // by node
+	filter *linkFilter    // of keys
 	nodes  []linkNode
 	hubs   [][]int32 // by place: the places of keys that stand beside it and are not one with it
 }
@@ -62,7 +63,7 @@ const (
 
 // NewLinks starts without any row.
 func NewLinks() *Links {
-	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]uint64{}, wanted: map[link]int32{}}
+	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[link]int32{}}
 }
 
 func (k link) kind() int   { return int(k.hi >> linkKindAt & 3) }
@@ -70,24 +71,33 @@ func (k link) tag() uint64 { return k.hi & linkTag }
 func (k link) last() bool  { return k.hi&linkLast != 0 }
 func (k link) plain() link { return link{k.hi &^ linkLast, k.lo} }
 
+// linkSystem is the number and the digest of a source system. Contact points have none, which is number 0.
+type linkSystem struct{ number, digest uint64 }
+
 func (l *Links) digest(k *Key) link {
-	kind := slices.Index(kinds[:], k.Kind)
-	system, ok := l.systems[k.System]
-	if !ok {
-		system = uint64(len(l.systems)) % linkSystems
-		l.systems[k.System] = system
+	var sys linkSystem
+	if k.System != "" {
+		var ok bool
+		if sys, ok = l.systems[k.System]; !ok {
+			sys = linkSystem{uint64(len(l.systems)+1) % linkSystems, maphash.String(l.seeds[0], k.System)}
+			l.systems[k.System] = sys
+		}
 	}
-	var h maphash.Hash
-	var d [2]uint64
-	for i := range d {
-		h.SetSeed(l.seeds[i])
-		h.WriteString(k.System)
-		h.WriteByte(0)
-		h.WriteString(k.Value)
-		d[i] = h.Sum64()
+	hi, lo := maphash.String(l.seeds[0], k.Value)^sys.digest, maphash.String(l.seeds[1], k.Value)^sys.digest
+	tag := sys.number<<linkSysAt | uint64(kindOf(k))<<linkKindAt
+	return link{hi&^(linkTag|linkLast) | tag, lo}
+}
+
+func kindOf(k *Key) int {
+	switch k.Kind {
+	case "subject_id":
+		return 0
+	case "email":
+		return 1
+	case "phone":
+		return 2
 	}
-	tag := system<<linkSysAt | uint64(kind)<<linkKindAt
-	return link{d[0]&^(linkTag|linkLast) | tag, d[1]}
+	return 3
 }
 
 // Add takes in the keys of one row, as SubjectKeys orders them.
@@ -202,6 +212,7 @@ func (l *Links) Build() {
 	}
 	l.chunks = nil
 	l.join(rows)
+	l.filter = newLinkFilter(l.keys)
 }
 
 // wantDoubtful wants the keys of rows that may match several subjects: those without a subject id that hold a kind of key
@@ -356,7 +367,11 @@ func (l *Links) Subject(keys []Key) Subject {
 	}
 	var own []int32 // owners stronger than the row's own, the first of each kind and system
 	for i := range keys {
-		n, ok := l.wanted[l.digest(&keys[i])]
+		k := l.digest(&keys[i])
+		if !l.filter.may(k) {
+			continue
+		}
+		n, ok := l.wanted[k]
 		if !ok {
 			continue
 		}
@@ -364,7 +379,7 @@ func (l *Links) Subject(keys []Key) Subject {
 		if !slices.Contains(s.Places, x.place) {
 			s.Places = append(s.Places, x.place)
 		}
-		stronger := slices.Index(kinds[:], keys[0].Kind)
+		stronger := kindOf(&keys[0])
 		for kind := range stronger {
 			s.Several = s.Several || x.several[kind]
 		}

@@ -22,7 +22,7 @@ var monthNames = [12][]string{
 	{"september", "septembre", "septiembre", "setiembre", "settembre", "setembro"},
 	{"october", "oktober", "octobre", "octubre", "ottobre", "outubro"},
 	{"november", "novembre", "noviembre", "novembro"},
-	{"december", "dezember", "décembre", "decembre", "diciembre", "dicembre", "dezembro"},
+	{"december", "dezember", "décembre", "decembre", "diciembre", "dicembre", "dezembro"}, //nolint:misspell // French in capitals loses its accents
 }
 
 // monthShort are their short forms, without the dot that may follow. A name that is not shortened is its own short form.
