@@ -294,6 +294,10 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 }
 
 func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
+	if r.p.token && !signedToken(text) {
+		r.out = outcome{null: true} // a word does not become a proof by its digest
+		return
+	}
 	if r.p.digest {
 		sum := sha256.Sum256(text)
 		r.out.v.Text = hex.EncodeToString(sum[:])
@@ -345,7 +349,9 @@ func (r *fieldReader) contactText(text []byte, k int) bool {
 
 func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 	if r.p.filled != "" {
-		r.out.v.Text = r.p.filled
+		if r.out.v.Text = r.p.filled; r.p.filled == "signed_token" && !signedToken(text) {
+			r.out = outcome{null: true}
+		}
 		return
 	}
 	if r.p.split != "" {

@@ -260,6 +260,7 @@ func (c *checker) record(path string, r *RecordSpec) (specProgram, bool) {
 		c.guess(path, r.Entity, "", "that such rows are records of "+r.Entity)
 	}
 	c.fields(path, r, &spec)
+	c.sameProof(path, r)
 	c.key(path, r, &spec)
 	return spec, true
 }
