@@ -300,6 +300,7 @@ func (c *checker) fields(path string, r *RecordSpec, spec *specProgram) {
 			spec.basis = len(spec.fields)
 		}
 		spec.fields = append(spec.fields, c.field(path+".fields."+f.Name, e, i, &fs))
+		c.forms(path+".fields."+f.Name, e, &fs, &spec.fields[len(spec.fields)-1])
 		r.Fields[f.Name] = fs // column letters are put into one form
 	}
 }

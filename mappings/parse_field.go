@@ -115,7 +115,6 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		p.rules = r
 	}
 	c.source(path, e, fs, &p)
-	c.forms(path, e, fs, &p)
 	return p
 }
 
