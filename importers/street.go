@@ -20,7 +20,7 @@ var plainAddressWords = [...]string{"address", "adresse", "line", "name", "no", 
 // StreetLike reports whether s is written as a street with its name and a house number: Musterstraße 12, Musterstr.12a, 221B
 // Baker Street, Rue du Port 7; not so Street 1, which may head a column.
 func StreetLike(s string) bool {
-	if strings.IndexAny(s, "123456789") < 0 {
+	if !strings.ContainsAny(s, "123456789") {
 		return false
 	}
 	number, street, name := false, false, false

@@ -296,7 +296,11 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 }
 
 func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
-	if r.p.digest && (r.p.field.Name != "proof_ref" || importers.IsReference(string(text))) { // the digest of a bare word proves no more than the word
+	if r.p.token && !signedToken(text) {
+		r.out = outcome{null: true} // a word does not become a proof by its digest
+		return
+	}
+	if r.p.digest {
 		sum := sha256.Sum256(text)
 		r.out.v.Text = hex.EncodeToString(sum[:])
 		return
@@ -355,7 +359,7 @@ func (r *fieldReader) contactText(text []byte, k int) bool {
 
 func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 	if r.p.filled != "" {
-		if bareWord(string(text)) { // a cell that only says yes or no holds nothing of any kind
+		if bareWord(string(text)) || r.p.filled == "signed_token" && !signedToken(text) { // nothing of that kind is in the cell
 			r.out = outcome{null: true}
 			return
 		}

@@ -110,10 +110,11 @@ records:
 
 // A filled column names the kind of proof, a wording is known by its digest, what a source inferred is kept as inferred.
 func TestFilledDigestInferred(t *testing.T) {
+	const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJl"
 	r := run(t, one("consent", "email", "email: M", "phone: { from: P, normalize: plus }", "status: { from: S, enum: { given: [Y] } }",
-		"proof_kind: { from: T, filled: signed_token, when: { column: T, matches: \"^eyJ\" } }", "notice_digest: { from: W, digest: sha256 }",
+		"proof_kind: { from: T, filled: signed_token }", "proof_ref: { from: T, digest: sha256 }", "notice_digest: { from: W, digest: sha256 }",
 		"notice_version: { from: V, inferred: by date }"),
-		sheet("M | P | S | T | W | V", "a@example.com | 4915112345678 | Y | eyJ1 | abc | 3", "b@example.com | | Y | yes | | "), runOptions{})
+		sheet("M | P | S | T | W | V", "a@example.com | 4915112345678 | Y | "+token+" | abc | 3", "b@example.com | | Y | yes | | ", "c@example.com | | Y | CPXxRfAPXxRfAAfKABENB-CgAAAAAAAAAAYgAAAAAAAA | | "), runOptions{})
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
@@ -128,8 +129,10 @@ func TestFilledDigestInferred(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", field, got, want)
 		}
 	}
-	if r.row(t, 3).Records[0].Get("proof_kind").Set {
-		t.Error("a word is taken for a token")
+	for row := 3; row <= 4; row++ {
+		if rec := r.row(t, row).Records[0]; rec.Get("proof_kind").Set || rec.Get("proof_ref").Set {
+			t.Errorf("row %d: what is no signed token is taken for a proof", row)
+		}
 	}
 }
 

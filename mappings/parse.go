@@ -260,6 +260,7 @@ func (c *checker) record(path string, r *RecordSpec) (specProgram, bool) {
 		c.guess(path, r.Entity, "", "that such rows are records of "+r.Entity)
 	}
 	c.fields(path, r, &spec)
+	c.sameProof(path, r)
 	c.key(path, r, &spec)
 	return spec, true
 }
@@ -299,6 +300,7 @@ func (c *checker) fields(path string, r *RecordSpec, spec *specProgram) {
 			spec.basis = len(spec.fields)
 		}
 		spec.fields = append(spec.fields, c.field(path+".fields."+f.Name, e, i, &fs))
+		c.forms(path+".fields."+f.Name, e, &fs, &spec.fields[len(spec.fields)-1])
 		r.Fields[f.Name] = fs // column letters are put into one form
 	}
 }

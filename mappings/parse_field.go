@@ -51,13 +51,6 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		c.column(at, &fs.From[j])
 	}
 	p.first = fs.First
-	if fs.First && len(fs.From) < 2 {
-		c.fault(path+".first", "remove first", "first is for several columns")
-	}
-	p.when = c.conditions(path+".when", fs.When)
-	if fs.Confirm {
-		c.guess(path, e.Name, f.Name, "")
-	}
 	if fs.Join != nil {
 		p.join = *fs.Join
 		if !p.joins() {
@@ -67,27 +60,6 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 	p.zone = c.zone(path+".zone", fs.Zone)
 	c.formats(path, fs, &p)
 	c.words(path, e, fs, &p)
-	if p.split = fs.Split; c.doc.Has(path+".split") && (p.typ != importers.Enum || strings.TrimSpace(fs.Split) == "") {
-		c.fault(path+".split", "write what stands between the words, such as \";\", or remove split", "split is for several words of a closed list in one cell")
-	}
-	if c.doc.Has(path + ".filled") {
-		switch {
-		case p.typ != importers.Enum || !p.field.Has(fs.Filled):
-			c.fault(path+".filled", "write one of the terms of "+p.path+", or map words with enum", "%q is no term that a filled cell of %s could stand for", fs.Filled, p.path)
-		case len(fs.Enum) > 0 || fs.Split != "" || p.field.Name == "status":
-			c.fault(path+".filled", "map the words with enum", "a filled cell can't stand for one term here")
-		}
-		p.filled = fs.Filled
-	}
-	if c.doc.Has(path + ".digest") {
-		if fs.Digest != "sha256" || p.typ != importers.ID || fs.Const != nil {
-			c.fault(path+".digest", "write digest: sha256 for a field of type id that comes from a column, or remove it", "there is no such digest of %s", p.path)
-		}
-		p.digest = true
-	}
-	if p.inferred = c.doc.Has(path + ".inferred"); p.inferred && (strings.TrimSpace(fs.Inferred) == "" || fs.Const != nil) {
-		c.fault(path+".inferred", "write how the source inferred the value", "inferred goes with from and says how")
-	}
 	for _, w := range fs.NullTokens {
 		if fold(w) == "" {
 			c.fault(path+".null_tokens", "remove the blank word; a blank cell is no value anyway", "a null token is blank")

@@ -56,6 +56,7 @@ type fieldProgram struct {
 	split    string          // between several words in one cell
 	filled   string          // the term that any filled cell stands for
 	digest   bool            // the value is the SHA-256 of the text, hex
+	token    bool            // the digest is taken of signed tokens only
 	inferred bool            // the source inferred the value
 	norm     normalization
 	rules    *rules

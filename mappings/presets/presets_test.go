@@ -38,15 +38,6 @@ func look(t *testing.T, path string) *suggest.Look {
 	}
 }
 
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // The exports of the field that may be there to test with are recognised; those that no layout is documented for are not.
 func TestRecognisesRealExports(t *testing.T) {
 	dir := os.Getenv("SHEETLIFT_CORPUS")

@@ -218,6 +218,11 @@ func (s *suggestion) consents() {
 		channel := channelOf(plain(s.look.Columns[col].Header))
 		r := s.record(&status)
 		r.Why = []string{"the answers of " + s.look.Say(col)}
+		if _, named := s.at["purpose"]; !named && status.Spec.Polarity == "inverted" {
+			// A purpose that somebody states would narrow the opt-out to it.
+			r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool { return f.Name == "purpose" })
+			r.Why = append(r.Why, "an opt-out that names no purpose covers every purpose")
+		}
 		if _, mapped := s.at["channel"]; !mapped && (channel != "" || len(cols) > 1) {
 			f := Field{Name: "channel", Confirm: true}
 			if channel != "" {

@@ -157,6 +157,9 @@ func TestPolarityByHeader(t *testing.T) {
 			if f.Name == "status" {
 				got = f.Spec.Polarity
 			}
+			if f.Name == "purpose" && want == "inverted" {
+				t.Errorf("%s: a stated purpose narrows the opt-out", header)
+			}
 		}
 		if d.Records[0].Entity == "suppression" {
 			got = "inverted" // a list of nothing but opt-outs
