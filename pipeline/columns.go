@@ -26,8 +26,8 @@ type sheetProfile struct {
 	rows      int
 	cells     int
 	seed      maphash.Seed
-	seen      hashSet // of whole rows
-	repeats   int
+	seen      repeats // of whole rows
+	repeats   int     // set by finish
 	keys      []*keyProfile
 
 	// Of the block being added:
@@ -52,8 +52,8 @@ type columnProfile struct {
 type keyProfile struct {
 	label   string
 	columns []int
-	seen    hashSet
-	repeats int
+	seen    repeats
+	repeats int // set by finish, as first and last are
 	first   int
 	last    int
 }
@@ -125,9 +125,7 @@ func (s *sheetProfile) add(b *source.Block) {
 		}
 		kept = append(kept, i)
 		s.cells += s.filled[i]
-		if !s.seen.add(s.sums[i]) {
-			s.repeats++
-		}
+		s.seen.add(s.sums[i])
 	}
 	s.below = kept
 	s.rows += len(kept)
@@ -175,13 +173,19 @@ func (s *sheetProfile) key(b *source.Block, k *keyProfile) {
 			blank = blank && len(v) == 0
 			h = mix(h^maphash.Bytes(s.seed, v), uint64(n))
 		}
-		if blank || k.seen.add(h) {
-			continue
+		if !blank {
+			k.seen.addAt(h, b.RowNum[i])
 		}
-		if k.repeats++; k.first == 0 {
-			k.first = b.RowNum[i]
-		}
-		k.last = b.RowNum[i]
+	}
+}
+
+// finish works out what only the end tells.
+func (s *sheetProfile) finish() {
+	s.repeats, _, _ = s.seen.count()
+	s.seen = repeats{}
+	for _, k := range s.keys {
+		k.repeats, k.first, k.last = k.seen.count()
+		k.seen = repeats{}
 	}
 }
 
@@ -189,39 +193,6 @@ func (s *sheetProfile) key(b *source.Block, k *keyProfile) {
 func mix(h, what uint64) uint64 {
 	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, what^0xd6e8feb86659fd93)
 	return hi ^ lo
-}
-
-// hashSet is a set of hashes, which are evenly spread already: open addressing, at most half full.
-type hashSet struct {
-	slots []uint64 // 0 is free
-	n     int
-}
-
-// add puts h into the set and reports whether it is new. 0 stands for 1.
-func (s *hashSet) add(h uint64) bool {
-	if 2*s.n >= len(s.slots) {
-		old := s.slots
-		s.slots, s.n = make([]uint64, max(64, 2*len(old))), 0
-		for _, h := range old {
-			if h != 0 {
-				s.add(h)
-			}
-		}
-	}
-	if h == 0 {
-		h = 1
-	}
-	mask := uint64(len(s.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		switch s.slots[i] {
-		case h:
-			return false
-		case 0:
-			s.slots[i] = h
-			s.n++
-			return true
-		}
-	}
 }
 
 // number looks for what makes a number doubtful as an id.

@@ -69,6 +69,7 @@ func TestProfileCountsWhatIsThere(t *testing.T) {
 		}
 		prof.add(b.Block(nil, nil))
 	}
+	prof.finish()
 	if prof.rows != want.rows || prof.cells != want.cells || prof.repeats != want.repeats {
 		t.Errorf("%d rows, %d cells, %d repeated; want %+v", prof.rows, prof.cells, prof.repeats, want)
 	}
@@ -96,6 +97,7 @@ func TestDistinctIsExactUpToItsLimit(t *testing.T) {
 			}
 			prof.add(b.Block(nil, nil))
 		}
+		prof.finish()
 		if c := prof.columns[0]; c.over != tt.over || c.count() != distinctLimit || prof.repeats != tt.values {
 			t.Errorf("%d values: %d, over %v; %d rows repeated", tt.values, c.count(), c.over, prof.repeats)
 		}

@@ -422,5 +422,6 @@ func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, sr
 		rows += int64(b.Rows())
 		p.opt.Progress(Inventory, name, rows, 0)
 	}
+	prof.finish()
 	return &readProfile{sheetProfile: prof, facts: rd.Facts()}, nil
 }
