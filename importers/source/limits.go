@@ -23,7 +23,7 @@ type Limits struct {
 	Cells       int64 `yaml:"cells" json:"cells,omitempty"`               // non-empty cells of a sheet
 	CellBytes   int   `yaml:"cell_bytes" json:"cell_bytes,omitempty"`     // length of one cell's text
 	XMLDepth    int   `yaml:"xml_depth" json:"xml_depth,omitempty"`
-	RecordBytes int   `yaml:"record_bytes" json:"record_bytes,omitempty"` // length of one record of a text file; of one XML element of a workbook that does not fit the read buffer of 256 KiB
+	RecordBytes int   `yaml:"record_bytes" json:"record_bytes,omitempty"` // length of one record of a text file; of one XML element of a workbook that does not fit the read buffer of 64 KiB
 	// ConversionSeconds is how long LibreOffice may take for a file in a format that it converts.
 	ConversionSeconds int `yaml:"conversion_seconds" json:"conversion_seconds,omitempty"`
 }

@@ -20,8 +20,8 @@ type cutter struct {
 func (c *cutter) Write(text []byte) (int, error) {
 	rest := text
 	for {
-		i := 3 // </v>, </c>
-		if len(rest) < 4 || rest[0] != '/' || rest[2] != '>' || rest[3] != '<' || rest[1] == '<' {
+		i := 3 // /v> /c> /t> si>
+		if len(rest) < 4 || rest[3] != '<' || rest[2] != '>' || rest[1] == '<' || rest[0] == '<' {
 			i = bytes.IndexByte(rest, '<')
 		}
 		if i < 0 {

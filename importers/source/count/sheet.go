@@ -12,6 +12,23 @@ type stringCounter struct {
 
 func (s *stringCounter) take(raw []byte) {
 	p := &s.p
+	// Nearly all pieces are these four, and need no look at what else a tag may be.
+	if p.within == "" {
+		switch {
+		case len(raw) >= 2 && raw[0] == 't' && raw[1] == '>':
+			s.inText = s.phonetic == 0
+			s.text(raw[2:])
+			return
+		case string(raw) == "/t>":
+			s.inText = false
+			return
+		case string(raw) == "si>":
+			s.filled = append(s.filled, false)
+			return
+		case string(raw) == "/si>":
+			return
+		}
+	}
 	p.read(raw)
 	switch string(p.name) {
 	case "si":
@@ -23,7 +40,11 @@ func (s *stringCounter) take(raw []byte) {
 	case "t":
 		s.inText = !p.end && !p.empty && s.phonetic == 0
 	}
-	if s.inText && len(p.text) > 0 && len(s.filled) > 0 {
+	s.text(p.text)
+}
+
+func (s *stringCounter) text(text []byte) {
+	if s.inText && len(text) > 0 && len(s.filled) > 0 {
 		s.filled[len(s.filled)-1] = true
 	}
 }

@@ -206,7 +206,7 @@ type behind struct {
 	failed error         // of what is being counted
 }
 
-const batchBytes = 256 << 10
+const batchBytes = 64 << 10
 
 // Write takes the next bytes of the part.
 func (b *behind) Write(p []byte) (int, error) {

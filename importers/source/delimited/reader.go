@@ -10,7 +10,7 @@ import (
 )
 
 // windowSize is what is read from the file at a time.
-const windowSize = 512 << 10
+const windowSize = 256 << 10
 
 // reader cuts the text into blocks. buf holds decoded text up to end and, after it, the fields of the block that had doubled
 // quotes; cells point into both.
