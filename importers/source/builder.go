@@ -21,9 +21,8 @@ type Builder struct {
 	row   int      // index of the row being filled
 	width int      // highest used column + 1 in the row being filled
 	any   bool     // the row being filled has a cell
-	slot  []int32  // column → index into store + 1; 0 where the column has no cell in this block
+	cols  [][]Cell // by column; nil where the column has no cell in this block
 	used  []int    // columns that have a cell in this block, in order of appearance
-	store [][]Cell // one entry per used column
 	free  [][]Cell // storage of columns of earlier blocks
 	empty []Cell   // the shared empty column
 	text  bool     // records of a text file: Line and Records are filled too
@@ -36,10 +35,10 @@ func NewBuilder(text bool) *Builder {
 
 // Reset begins a new block; what the last one handed out is invalid from now on.
 func (b *Builder) Reset() {
-	for i, col := range b.used {
-		b.slot[col] = 0
-		clear(b.store[i])
-		b.free = append(b.free, b.store[i])
+	for _, col := range b.used {
+		clear(b.cols[col])
+		b.free = append(b.free, b.cols[col])
+		b.cols[col] = nil
 	}
 	if kept := 0; len(b.free) > 128 {
 		// Alternating narrow and wide blocks would leave each of 16,384 columns with room for 2,048 rows.
@@ -51,7 +50,7 @@ func (b *Builder) Reset() {
 			}
 		}
 	}
-	b.used, b.store = b.used[:0], b.store[:0]
+	b.used = b.used[:0]
 	b.row, b.width, b.any = 0, 0, false
 	b.Data = b.Data[:0]
 	k := &b.block
@@ -60,54 +59,60 @@ func (b *Builder) Reset() {
 
 // Put puts a cell into column col (from 0) of the row being filled and reports whether the place was free.
 func (b *Builder) Put(col int, c Cell) bool {
-	if uint(col) < uint(len(b.slot)) {
-		if i := b.slot[col]; i != 0 {
-			if column := b.store[i-1]; b.row < len(column) {
-				at := &column[b.row]
-				if at.Kind|Kind(at.Flags) != 0 {
-					return false
-				}
-				*at = c
-				b.any = true
-				if col >= b.width {
-					b.width = col + 1
-				}
-				return true
+	if uint(col) < uint(len(b.cols)) {
+		if column := b.cols[col]; uint(b.row) < uint(len(column)) {
+			at := &column[b.row]
+			if at.Kind|Kind(at.Flags) != 0 {
+				return false
 			}
+			*at = c
+			b.any = true
+			if col >= b.width {
+				b.width = col + 1
+			}
+			return true
 		}
 	}
-	return b.putSlow(col, c)
+	b.room(col)
+	return b.Put(col, c)
 }
 
-func (b *Builder) putSlow(col int, c Cell) bool {
-	for len(b.slot) <= col {
-		b.slot = append(b.slot, 0)
+// Set is Put for a place that is known to be free.
+func (b *Builder) Set(col int, c Cell) {
+	if uint(col) >= uint(len(b.cols)) || uint(b.row) >= uint(len(b.cols[col])) {
+		b.room(col)
 	}
-	if b.slot[col] == 0 {
-		var column []Cell
+	b.cols[col][b.row] = c
+	b.any = true
+	b.width = max(b.width, col+1)
+}
+
+// room makes the place of column col in the row being filled.
+func (b *Builder) room(col int) {
+	for len(b.cols) <= col {
+		b.cols = append(b.cols, nil)
+	}
+	column := b.cols[col]
+	if column == nil {
 		if n := len(b.free); n > 0 {
 			column, b.free = b.free[n-1], b.free[:n-1]
 		}
 		b.used = append(b.used, col)
-		b.store = append(b.store, column)
-		b.slot[col] = int32(len(b.store))
 	}
-	i := b.slot[col] - 1
-	if b.row >= len(b.store[i]) {
-		size := min(BlockRows, max(16, 2*len(b.store[i]), b.row+1))
-		grown := make([]Cell, size)
-		copy(grown, b.store[i])
-		b.store[i] = grown
+	if b.row >= len(column) {
+		grown := make([]Cell, min(BlockRows, max(16, 2*len(column), b.row+1)))
+		copy(grown, column)
+		column = grown
 	}
-	return b.Put(col, c)
+	b.cols[col] = column
 }
 
 // At gives the cell in column col of the row being filled.
 func (b *Builder) At(col int) Cell {
-	if col >= len(b.slot) || b.slot[col] == 0 || b.row >= len(b.store[b.slot[col]-1]) {
+	if col >= len(b.cols) || b.row >= len(b.cols[col]) {
 		return Cell{}
 	}
-	return b.store[b.slot[col]-1][b.row]
+	return b.cols[col][b.row]
 }
 
 // Filled reports whether the row being filled has a cell.
@@ -132,9 +137,9 @@ func (b *Builder) EndRecord(num, line, fields int, raw Span) {
 
 // DropRow forgets the cells of the row being filled.
 func (b *Builder) DropRow() {
-	for i := range b.store {
-		if b.row < len(b.store[i]) {
-			b.store[i][b.row] = Cell{}
+	for _, col := range b.used {
+		if b.row < len(b.cols[col]) {
+			b.cols[col][b.row] = Cell{}
 		}
 	}
 	b.width, b.any = 0, false
@@ -165,16 +170,15 @@ func (b *Builder) Block(strings, raw []byte) *Block {
 	}
 	k.Cols = k.Cols[:width]
 	for col := range k.Cols {
-		i := b.slot[col]
-		if i == 0 {
+		column := b.cols[col]
+		if column == nil {
 			k.Cols[col] = b.empty[:b.row]
 			continue
 		}
-		column := b.store[i-1]
 		if len(column) < b.row {
 			grown := make([]Cell, b.row)
 			copy(grown, column)
-			b.store[i-1], column = grown, grown
+			b.cols[col], column = grown, grown
 		}
 		k.Cols[col] = column[:b.row]
 		k.Used = append(k.Used, col)

@@ -29,6 +29,7 @@ func (r *reader) turn() {
 
 // ahead scans the next block on a goroutine of its own while the last one is in use.
 type ahead struct {
+	book   *Book
 	blocks chan scanned
 	free   chan struct{} // a lane that may be scanned into
 	stop   chan struct{}
@@ -37,15 +38,8 @@ type ahead struct {
 	last   scanned
 }
 
-// scanned is what one call of reader.Next gave.
-type scanned struct {
-	block *source.Block
-	err   error
-	facts source.Facts
-}
-
 func readAhead(r *reader) *ahead {
-	a := &ahead{blocks: make(chan scanned, 2), free: make(chan struct{}, 2), stop: make(chan struct{})}
+	a := &ahead{book: r.book, blocks: make(chan scanned, 2), free: make(chan struct{}, 2), stop: make(chan struct{})}
 	a.free <- struct{}{}
 	a.free <- struct{}{}
 	a.done.Add(1)
@@ -62,9 +56,9 @@ func (a *ahead) run(r *reader) {
 		case <-a.free:
 		}
 		r.turn()
-		k, err := r.Next()
-		a.blocks <- scanned{k, err, r.facts} // never blocks: there are no more lanes than places
-		if err != nil {
+		s := r.scanBlock()
+		a.blocks <- s // never blocks: there are no more lanes than places
+		if s.err != nil {
 			return
 		}
 	}
@@ -79,7 +73,10 @@ func (a *ahead) Next() (*source.Block, error) {
 		a.free <- struct{}{} // the last block is in use no more
 	}
 	a.last = <-a.blocks
-	return a.last.block, a.last.err
+	if a.last.err = a.book.check(a.last); a.last.err != nil {
+		return nil, a.last.err
+	}
+	return a.last.block, nil
 }
 
 // Facts of the file.

@@ -35,13 +35,14 @@ func (r *reader) records() {
 	from, col, cells := start, 0, 0
 	lines := 1
 	quoted := -1 // end of the quoted field being read
+	delimiter, columns, longest := r.book.delimiter, r.book.lim.Columns, r.book.lim.RecordBytes
 	for at := start; at+8 <= len(text); at += 8 {
 		stops := r.pat.stops(binary.LittleEndian.Uint64(text[at:]))
 	word:
 		for ; stops != 0; stops &= stops - 1 {
 			p := at + bits.TrailingZeros64(stops)/8
 			switch c := text[p]; c {
-			case r.book.delimiter, '\n', '\r':
+			case delimiter, '\n', '\r':
 				if p < from {
 					continue // the LF of a CR LF
 				}
@@ -53,17 +54,17 @@ func (r *reader) records() {
 					}
 					to, quoted = quoted, -1
 				}
-				if col >= r.book.lim.Columns || p-start > r.book.lim.RecordBytes {
+				if col >= columns || p-start > longest {
 					r.b.DropRow()
 					return
 				}
 				if to > from {
-					r.b.Put(col, source.Cell{Off: uint32(from), Len: uint32(to - from), Kind: source.Text})
+					r.b.Set(col, source.Cell{Off: uint32(from), Len: uint32(to - from), Kind: source.Text})
 					cells++
 				}
 				col++
 				from = p + 1
-				if c == r.book.delimiter {
+				if c == delimiter {
 					continue
 				}
 				if c == '\r' {

@@ -32,6 +32,7 @@ type reader struct {
 	eof  bool
 
 	buf   []byte
+	from  int // first record of the block
 	pos   int // next record
 	end   int // end of decoded text
 	raw   []byte
@@ -55,18 +56,44 @@ func (r *reader) Next() (*source.Block, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	k, err := r.next()
-	r.err = err
-	if err != nil {
-		return nil, err
+	k := r.scanBlock()
+	if r.err = r.book.check(k); r.err != nil {
+		return nil, r.err
 	}
-	return k, nil
+	return k.block, nil
+}
+
+// scanned is what scanning came to.
+type scanned struct {
+	block *source.Block
+	err   error
+	facts source.Facts
+	text  []byte // what was scanned, which is still to be checked
+	line  int    // of what follows it
+}
+
+// scanBlock scans the next block.
+func (r *reader) scanBlock() scanned {
+	k, err := r.next()
+	s := scanned{block: k, err: err, facts: r.facts, line: r.line}
+	if err == nil || errors.Is(err, io.EOF) {
+		s.text = r.buf[r.from:r.pos]
+	}
+	return s
+}
+
+// check holds the text of a block to its charset, and gives the error that the block came with.
+func (b *Book) check(s scanned) error {
+	if at := invalidAt(s.text); at >= 0 {
+		return b.undecodable(s.line - countLines(s.text) + countLines(s.text[:at]))
+	}
+	return s.err
 }
 
 func (r *reader) next() (*source.Block, error) {
 	r.b.Reset()
 	r.buf = r.buf[:r.end]
-	first := r.pos
+	r.from = r.pos
 	for !r.b.Full() {
 		if !r.slow {
 			r.records()
@@ -81,13 +108,10 @@ func (r *reader) next() (*source.Block, error) {
 			if err := r.more(); err != nil {
 				return nil, err
 			}
-			first = r.pos
+			r.from = r.pos
 		} else if err != nil {
 			return nil, err
 		}
-	}
-	if at := invalidAt(r.buf[first:r.pos]); at >= 0 {
-		return nil, r.book.undecodable(r.lineOf(first, first+at))
 	}
 	if r.b.Rows() == 0 {
 		return nil, io.EOF
@@ -101,11 +125,6 @@ func (r *reader) next() (*source.Block, error) {
 		r.encodeRaw(k)
 	}
 	return k, nil
-}
-
-// lineOf works out the line of an offset behind the records already read.
-func (r *reader) lineOf(from, at int) int {
-	return r.line - countLines(r.buf[from:r.pos]) + countLines(r.buf[from:at])
 }
 
 // encodeRaw puts the file's own bytes of the records into the block's Raw, where the text was transcoded.

@@ -22,7 +22,7 @@ import (
 
 const (
 	chunkSize = 64 << 10 // one recycled buffer
-	chunkHead = 16 << 10  // room in front of a chunk for the element that the last one cut
+	chunkHead = 16 << 10 // room in front of a chunk for the element that the last one cut
 	chunks    = 6
 )
 
