@@ -94,9 +94,9 @@ func TestPresetFixtures(t *testing.T) {
 		beside            map[string]string
 	}{
 		{file: "subscribed_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 4, Accepted: 4}, consents: 4,
-			missing: map[string]int{"purpose": 4, "notice": 4, "actor": 4, "proof": 4, "time": 2, "status": 4}}, // the file's name states the status; the time of an import is none
+			missing: map[string]int{"purpose": 4, "notice": 4, "actor": 4, "proof": 4, "time": 2}}, // the time of an import is none
 		{file: "unsubscribed_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 2, Accepted: 2}, consents: 2,
-			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 1, "status": 2}},
+			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 1}},
 		{file: "cleaned_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 1, Accepted: 1}, suppressions: 1},
 		{file: "nonsubscribed_members_export_abc.csv", preset: "mailchimp", rows: pipeline.Rows{Read: 1, Skipped: 1}, skipped: map[string]int{"row.declared_skip": 1}},
 		{file: "klaviyo.csv", preset: "klaviyo", rows: pipeline.Rows{Read: 5, Accepted: 4, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3, suppressions: 4,
