@@ -26,7 +26,7 @@ demo: build ## run the sample batch from workbooks to the register, and show wha
 # SHEETLIFT_REQUIRE_POSTGRES makes a test that can't reach a server fail instead of skip.
 test: bin/testrun bin/pgtest ## run every test at small size, on SQLite and on a PostgreSQL of its own
 	@scripts/need.sh postgresql openssh-client
-	SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name test -summary $(SUMMARY) -- -timeout 8m ./...
+	SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name test -summary $(SUMMARY) -- -timeout 12m ./...
 
 test-long: bin/testrun bin/pgtest ## run the tests at the sizes that issues ask for (an hour or more)
 	@scripts/need.sh postgresql openssh-client
@@ -34,7 +34,7 @@ test-long: bin/testrun bin/pgtest ## run the tests at the sizes that issues ask 
 
 race: bin/testrun bin/pgtest ## run the tests of the packages where it counts under the race detector
 	@scripts/need.sh gcc postgresql openssh-client
-	CGO_ENABLED=1 SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name race -summary $(SUMMARY) -- -race -timeout 10m $(RACE)
+	CGO_ENABLED=1 SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name race -summary $(SUMMARY) -- -race -timeout 20m $(RACE)
 
 fuzz: ## fuzz each target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)
