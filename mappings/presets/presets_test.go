@@ -75,8 +75,9 @@ func TestRecognisesRealExports(t *testing.T) {
 			if strings.Contains(text, "@") {
 				t.Errorf("%s: the draft holds an address:\n%s", file, text)
 			}
-			if _, err := mappings.Parse(file, []byte(text)); err != nil && file != "hubspot-contacts.csv" {
-				t.Errorf("%s: %v\n%s", file, err, text)
+			blank := strings.Contains(text, "const:\n") // what only a person knows, such as the status that the file's name should say
+			if _, err := mappings.Parse(file, []byte(text)); (err != nil) != blank && file != "hubspot-contacts.csv" {
+				t.Errorf("%s: blank %v, %v\n%s", file, blank, err, text)
 			}
 		}
 		if got != want {
