@@ -52,6 +52,9 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 			if err := present(r.FindingsFile); err != nil {
 				return err
 			}
+			if err := present(filepath.Join(dir, rejectedFile)); err != nil {
+				return err
+			}
 			for _, f := range r.Staged {
 				if err := present(f.Path); err != nil {
 					return err
@@ -120,11 +123,12 @@ func (p *Pipeline) mappingDrift(mapped *MapResult, maps []*mappings.Mapping) str
 // run is one dry-run under way.
 type dryRunner struct {
 	*Pipeline
-	rec   *recorder
-	dir   string
-	facts *facts
-	res   *DryRunResult
-	today string
+	rec      *recorder
+	rejected *rejectedWriter
+	dir      string
+	facts    *facts
+	res      *DryRunResult
+	today    string
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -148,7 +152,12 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err != nil {
 		return err
 	}
-	d := &dryRunner{Pipeline: p, rec: rec, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
+	rejected, err := newRejectedWriter(partial)
+	if err != nil {
+		return err
+	}
+	defer rejected.file.Close() // again after close: for the ways out before it
+	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -220,6 +229,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	r.Complete, r.Passed = true, !rec.fatal
 	if err := rec.close(&r.Outcome, dir); err != nil {
+		return err
+	}
+	if err := rejected.close(); err != nil {
 		return err
 	}
 	if err := syncRename(partial, dir); err != nil {
@@ -330,7 +342,10 @@ func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
 	}
 	defer s.abort()
-	sink := finding.SinkFunc(func(f finding.Finding) error { return d.rec.Add(f) })
+	sink := finding.SinkFunc(func(f finding.Finding) error {
+		s.fault(f)
+		return d.rec.Add(f)
+	})
 	err := sh.each(ctx, func(b *source.Block) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
 		return plan.Apply(b, sink, s.row)
@@ -357,6 +372,7 @@ type settler struct {
 	sh      *sheet
 	out     DryRunSource
 	writers map[string]*staged.Writer
+	faults  []rejectedBy // of the row under way
 }
 
 func (s *settler) abort() {
@@ -384,9 +400,10 @@ func (s *settler) close() ([]StagedFile, error) {
 	return files, nil
 }
 
-func (s *settler) reject(rule string) {
+func (s *settler) reject(row *mappings.Row, rule string) error {
 	s.out.Rows.Rejected++
 	s.out.Rejected[rule]++
+	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 
 func (s *settler) skip(rule string) {
@@ -396,11 +413,11 @@ func (s *settler) skip(rule string) {
 
 // row decides one row: rejected if any of its records is, skipped if none brings anything new, accepted otherwise.
 func (s *settler) row(row *mappings.Row) error {
+	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
 	switch row.Verdict {
 	case mappings.Rejected:
-		s.reject(row.Rule)
-		return nil
+		return s.reject(row, row.Rule)
 	case mappings.Skipped:
 		s.skip(row.Rule)
 		return nil
@@ -431,8 +448,7 @@ func (s *settler) row(row *mappings.Row) error {
 	}
 	switch {
 	case first != "":
-		s.reject(first)
-		return nil
+		return s.reject(row, first)
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
 		return s.report(row, "row.known", "", nil, nil)
@@ -478,6 +494,7 @@ func (s *settler) report(row *mappings.Row, rule, field string, x *identified, e
 	if edit != nil {
 		edit(&f)
 	}
+	s.fault(f)
 	return s.rec.Add(f)
 }
 

@@ -111,7 +111,7 @@ func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeRe
 	if err != nil {
 		return err
 	}
-	prov := frozenProvenance{Schema: "sheetlift/frozen/v1", Tenant: p.id.Tenant, Batch: p.batch.Name, Snapshot: Initial}
+	prov := frozenProvenance{Schema: "sheetlift/frozen/v1", Tenant: p.id.Tenant, Batch: p.batch.Name, Snapshot: p.snap.name}
 	spec := manifests.BagSpec{
 		Tags: map[string][]byte{},
 		Sign: func(tagManifest []byte) ([]byte, error) { return key.Sign(manifests.Namespace, tagManifest) },
@@ -141,7 +141,7 @@ func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeRe
 	spec.Tags[provenanceTag] = append(tag, '\n')
 	spec.Info = []manifests.Pair{
 		{Label: "Source-Organization", Value: p.id.Tenant},
-		{Label: "External-Identifier", Value: p.batch.Name + "/" + Initial},
+		{Label: "External-Identifier", Value: p.batch.Name + "/" + p.snap.name},
 		{Label: "Bagging-Date", Value: p.batch.newestObtained().Format("2006-01-02")},
 	}
 	dir := p.bagDir()

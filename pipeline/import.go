@@ -167,7 +167,7 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 	}
 	defer rd.Close()
 	o := register.Origin{
-		Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256,
+		Identity: p.id, Batch: p.batch.Name, Snapshot: p.snap.name, Source: f.Source, StagedDigest: f.SHA256,
 		Operation: op.ID(), Operator: p.opt.Operator,
 	}
 	for i := range p.batch.Sources {

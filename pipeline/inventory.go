@@ -54,7 +54,7 @@ func (p *Pipeline) Inventory(ctx context.Context) (*InventoryResult, error) {
 }
 
 func (p *Pipeline) begin(schema string) Outcome {
-	return Outcome{Schema: schema, Batch: p.batch.Name, Snapshot: Initial}
+	return Outcome{Schema: schema, Batch: p.batch.Name, Snapshot: p.snap.name}
 }
 
 // present is the check of a recorded result whose only product is its findings file.

@@ -160,6 +160,12 @@ func sheetOf(s *Source, m *mappings.Mapping) string {
 	return s.Sheet
 }
 
+// whole reads what the sheet's columns are profiled by.
+func (s *sheet) whole(ctx context.Context, f func(*source.Block) error) error { return s.each(ctx, f) }
+
+// records reports whether the sheet is a text file, whose records have bytes of their own.
+func (s *sheet) records() bool { return s.book.Info().Format == "csv" }
+
 // each reads the sheet to its end, block by block.
 func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 	rd, err := s.book.Read(ctx, s.index)

@@ -99,7 +99,7 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 		if err != nil {
 			return err
 		}
-		o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256}
+		o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: p.snap.name, Source: f.Source, StagedDigest: f.SHA256}
 		err = p.db.View(ctx, func(tx *store.Tx) error {
 			if err := register.SumRegister(ctx, tx, e, o, &b, &registerRows, inRegister); err != nil {
 				return err

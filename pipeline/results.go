@@ -173,6 +173,15 @@ type DryRunResult struct {
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
 	Staged   []StagedFile            `json:"staged"`
+	Rejects  []RejectsFile           `json:"rejects,omitempty"` // written on demand; no part of the digest
+}
+
+// RejectsFile is a file of rejected rows for their owner to mend.
+type RejectsFile struct {
+	File   string `json:"file"`
+	Source string `json:"source,omitempty"` // of a text file; a workbook has all sources
+	Rows   int    `json:"rows"`
+	SHA256 string `json:"sha256"`
 }
 
 // DryRunSource is the share of one source.

@@ -171,6 +171,9 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 		}
 	}
 	p.findings(&r.Outcome)
+	for _, f := range r.Rejects {
+		p.line("  %s to mend: %s (personal data)", counted(f.Rows, "row"), clean(f.File))
+	}
 }
 
 func cases(p *page, c pipeline.CaseCount) {

@@ -40,6 +40,7 @@ var failOn = []string{string(finding.Error), string(finding.Warning), "never"}
 
 func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
+	var rejects string
 	fail := string(finding.Error)
 	cmd := &cobra.Command{
 		Use:   s.stage + " BATCH",
@@ -47,19 +48,25 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 		Long:  s.long,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runStage(cmd.Context(), std, s.stage, args[0], fail, &flags)
+			return runStage(cmd.Context(), std, s.stage, args[0], fail, rejects, &flags)
 		},
 	}
 	flags.register(cmd, true)
 	if s.stage == pipeline.DryRun {
 		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
+		cmd.Flags().StringVar(&rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
 	}
 	return cmd
 }
 
-func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *batchFlags) (err error) {
+func runStage(ctx context.Context, std stdio, stage, path, fail, rejects string, flags *batchFlags) (err error) {
 	if err := oneOf("fail-on", fail, failOn...); err != nil {
 		return err
+	}
+	if rejects != "" {
+		if err := pipeline.CheckRejectsPath(rejects); err != nil {
+			return err
+		}
 	}
 	s, err := openSession(ctx, std, path, flags)
 	if err != nil {
@@ -67,6 +74,9 @@ func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *b
 	}
 	defer s.close(&err)
 	r, err := s.pipeline.Stage(ctx, stage)
+	if dry, ok := r.(*pipeline.DryRunResult); ok && err == nil && rejects != "" {
+		err = s.pipeline.WriteRejects(ctx, dry, rejects)
+	}
 	s.progress.Stop()
 	if r != nil {
 		if serr := show(std.out, flags.output, r, s.next(stage, r)); err == nil {
