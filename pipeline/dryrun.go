@@ -28,6 +28,10 @@ import (
 // DryRun puts every row of every source through the code that decides what is imported, and stages the accepted records. It
 // writes nothing to the register and may be run at any time; rows that the register knows already are skipped then.
 func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	in, err := p.dryRunInputs(ctx)
 	if err != nil {
 		return nil, err
@@ -129,6 +133,7 @@ type dryRunner struct {
 	facts    *facts
 	res      *DryRunResult
 	today    string
+	stored   func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -161,6 +166,15 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
+	}
+	d.stored = func(e *importers.Entity, id string) (list []*register.Stored, err error) {
+		err = p.db.View(ctx, func(tx *store.Tx) error {
+			return register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(st *register.Stored) error {
+				list = append(list, st)
+				return nil
+			})
+		})
+		return list, err
 	}
 	if err := p.registerFacts(ctx, d.facts); err != nil {
 		return err
@@ -213,7 +227,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	results := make([]DryRunSource, len(sheets))
 	files := make([][]StagedFile, len(sheets))
 	for _, i := range order {
-		if results[i], files[i], err = d.settle(ctx, sheets[i], plans[i]); err != nil {
+		if results[i], files[i], err = d.settle(ctx, in.frozen, sheets[i], plans[i]); err != nil {
 			return err
 		}
 		for _, rec := range in.maps[i].Records {
@@ -240,7 +254,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		for i := range r.Staged {
 			f := &r.Staged[i]
-			f.Path = filepath.Join(dir, stagedName(f.Source, f.Entity))
+			f.Path = filepath.Join(dir, stagedName(f.Source, f.Entity, f.Part))
 			if err := recordCopy(ctx, tx, p.id.Tenant, p.batch.Name, Copy{Kind: "staged", Digest: f.SHA256, Place: f.Path}); err != nil {
 				return err
 			}
@@ -279,7 +293,12 @@ func rank(m *mappings.Mapping) int {
 	return least
 }
 
-func stagedName(source, entity string) string { return source + "." + entity + ".arrow" }
+func stagedName(source, entity, part string) string {
+	if part != "" {
+		entity += "." + part
+	}
+	return source + "." + entity + ".arrow"
+}
 
 // token makes subject tokens: an HMAC under the batch's key, truncated to 128 bits.
 func token(key []byte) func(kind, value string) string {
@@ -300,9 +319,14 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			if row.Verdict != mappings.Accepted {
 				return nil
 			}
+			untouched := sh.view.untouched(row.Block, row.Index)
 			for i := range row.Records {
-				rec := &row.Records[i]
-				d.facts.learn(d.identify(sh, rec), sh.src.obtained)
+				x := d.identify(sh, &row.Records[i])
+				if untouched { // it stays rejected, but what it says against a consent is said
+					d.facts.know(&x.Record, x.id, x.system, sh.src.obtained)
+				} else {
+					d.facts.learn(x, sh.src.obtained)
+				}
 			}
 			return nil
 		})
@@ -335,13 +359,16 @@ func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut) identified {
 }
 
 // settle decides every row of a source and stages the records of the accepted ones.
-func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
+func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
 	s := &settler{
-		dryRunner: d, sh: sh, writers: map[string]*staged.Writer{},
+		dryRunner: d, sh: sh, writers: map[string]*staged.Writer{}, part: in.part(sh.src.Name),
 		out: DryRunSource{Source: sh.src.Name, File: sh.src.File, Sheet: sh.env.Sheet, Rejected: map[string]int{}, Skipped: map[string]int{},
 			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
 	}
 	defer s.abort()
+	if err := s.expect(ctx); err != nil {
+		return s.out, nil, err
+	}
 	sink := finding.SinkFunc(func(f finding.Finding) error {
 		s.fault(f)
 		return d.rec.Add(f)
@@ -350,6 +377,12 @@ func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
 		return plan.Apply(b, sink, s.row)
 	})
+	if err == nil {
+		err = s.strays()
+	}
+	if err == nil {
+		err = s.vanished()
+	}
 	if err != nil {
 		return s.out, nil, err
 	}
@@ -371,8 +404,10 @@ type settler struct {
 	*dryRunner
 	sh      *sheet
 	out     DryRunSource
-	writers map[string]*staged.Writer
-	faults  []rejectedBy // of the row under way
+	writers map[string]*staged.Writer // by name of the staged file
+	part    *FrozenPart               // of a snapshot after the initial one
+	faults  []rejectedBy              // of the row under way
+	gone    map[uuid.UUID]bool        // delta: records of the register that no row has given so far
 }
 
 func (s *settler) abort() {
@@ -385,17 +420,19 @@ func (s *settler) abort() {
 func (s *settler) close() ([]StagedFile, error) {
 	var files []StagedFile
 	for i := range importers.Entities {
-		name := importers.Entities[i].Name
-		w := s.writers[name]
-		if w == nil {
-			continue
+		for _, part := range stagedParts {
+			name := stagedName(s.sh.src.Name, importers.Entities[i].Name, part)
+			w := s.writers[name]
+			if w == nil {
+				continue
+			}
+			delete(s.writers, name)
+			rows, digest, err := w.Close()
+			if err != nil {
+				return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
+			}
+			files = append(files, StagedFile{Entity: importers.Entities[i].Name, Source: s.sh.src.Name, Part: part, Rows: rows, SHA256: digest})
 		}
-		delete(s.writers, name)
-		rows, digest, err := w.Close()
-		if err != nil {
-			return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
-		}
-		files = append(files, StagedFile{Entity: name, Source: s.sh.src.Name, Rows: rows, SHA256: digest})
 	}
 	return files, nil
 }
@@ -422,11 +459,18 @@ func (s *settler) row(row *mappings.Row) error {
 		s.skip(row.Rule)
 		return nil
 	}
+	if s.sh.view.untouched(row.Block, row.Index) {
+		if err := s.report(row, "row.unmended", "", nil, nil); err != nil {
+			return err
+		}
+		return s.reject(row, "row.unmended")
+	}
 	var keep []judged
 	known, repeats := 0, 0
 	first := ""
 	for i := range row.Records {
 		x := s.identify(s.sh, &row.Records[i])
+		delete(s.gone, x.recordUID)
 		j, rule, err := s.judge(row, x)
 		if err != nil {
 			return err
@@ -474,6 +518,8 @@ func (s *settler) row(row *mappings.Row) error {
 type judged struct {
 	identified
 	verdict importers.Verdict // consent only
+	part    string            // of the staged file
+	version int64             // correction: the version it is made against
 }
 
 // report adds a finding about a row, or about one field of one of its records.
@@ -521,9 +567,22 @@ func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error)
 	}
 	switch s.facts.heldState(&x) {
 	case heldSame:
-		return j, "row.known", nil
+		rule, err := s.repeated(&x)
+		if err == nil && rule != "row.known" {
+			err = s.report(row, rule, "", &x, nil)
+		}
+		return j, rule, err
 	case heldOther:
-		return refuse("register.conflict", "", nil)
+		ok, err := s.corrects(&j)
+		if err != nil {
+			return j, "", err
+		}
+		if !ok {
+			return refuse("register.conflict", "", nil)
+		}
+	}
+	if s.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
+		j.part = partAgainst
 	}
 	for i := range x.Entity.Fields {
 		f := &x.Entity.Fields[i]
@@ -597,17 +656,22 @@ func (s *settler) judgeConsent(row *mappings.Row, j judged) (judged, string, err
 // stage appends one record to its staged file and counts it.
 func (s *settler) stage(row *mappings.Row, j *judged, rowDigest string) error {
 	e := j.Entity
-	w := s.writers[e.Name]
+	name := stagedName(s.sh.src.Name, e.Name, j.part)
+	w := s.writers[name]
 	if w == nil {
 		var err error
-		if w, err = staged.Create(filepath.Join(s.dir, stagedName(s.sh.src.Name, e.Name)), e); err != nil {
+		if w, err = staged.Create(filepath.Join(s.dir, name), e, moreColumns(j.part)...); err != nil {
 			return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
 		}
-		s.writers[e.Name] = w
+		s.writers[name] = w
 	}
 	derived, err := derive(j)
 	if err != nil {
 		return err
+	}
+	if j.part == partCorrect {
+		derived = append(derived, staged.Cell{Int: j.version})
+		s.out.Corrected++
 	}
 	o := staged.Origin{
 		ID: j.id, RecordID: j.recordID, System: j.system, Key: j.Key, ContentDigest: j.content,

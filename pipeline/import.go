@@ -81,6 +81,10 @@ func (p *Pipeline) revisionUnmoved(ctx context.Context, tx *store.Tx, rec *ledge
 // Import loads exactly the staged bytes that were dry-run: configs first, then suppressions and cases, then consent. What is in
 // already is left as it is.
 func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	in, err := p.importInputs(ctx, Import)
 	if err != nil {
 		return nil, err
@@ -100,6 +104,12 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 			return p.importStaged(ctx, op, in, r)
 		},
 	})
+}
+
+// currentImport is the result of the import of the pipeline's snapshot; nil if there is none, or an undo retracted it.
+func (p *Pipeline) currentImport(ctx context.Context) (*ImportResult, error) {
+	imp, _, err := last[ImportResult](ctx, p, Import)
+	return imp, err
 }
 
 // importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last.
@@ -124,7 +134,7 @@ func openStaged(f StagedFile) (*staged.Reader, error) {
 	if e == nil {
 		return nil, fmt.Errorf("staged entity %q is unknown to this version", f.Entity)
 	}
-	rd, err := staged.Open(f.Path, e, f.SHA256)
+	rd, err := staged.Open(f.Path, e, f.SHA256, moreColumns(f.Part)...)
 	if errors.Is(err, staged.ErrChanged) {
 		return nil, &IntegrityError{What: "staged file " + f.Path, Detail: "its bytes are not those that were dry-run", Remedy: "remove the folder it lies in and run `sheetlift dryrun` again", Err: err}
 	}
@@ -144,12 +154,14 @@ func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importab
 			counts[t] = c
 			order = append(order, c)
 		}
-		for _, f := range in.dry.Staged {
-			if f.Entity != e.Name {
-				continue
-			}
-			if err := p.importFile(ctx, op, in, e, f, counts); err != nil {
-				return err
+		for _, part := range stagedParts { // what speaks against a consent first, of all sources
+			for _, f := range in.dry.Staged {
+				if f.Entity != e.Name || f.Part != part {
+					continue
+				}
+				if err := p.importFile(ctx, op, in, e, f, counts); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -185,7 +197,12 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 		if err != nil {
 			return err
 		}
-		register.CountTables(e, rd.Columns(), c, func(table string) { counts[table].Records++ })
+		register.CountTables(e, rd.Columns(), c, func(table string) {
+			counts[table].Records++
+			if f.Part == partCorrect {
+				counts[table].Corrected++
+			}
+		})
 		loaded += int64(c.Rows())
 		if !done[i] {
 			err = p.importChunk(ctx, op, in, e, f, i, rd, c, o)
@@ -211,7 +228,14 @@ func (p *Pipeline) importChunk(ctx context.Context, op *ledger.Op, in *importabl
 		if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(i), "rows": int64(c.Rows())}); err != nil {
 			return err
 		}
-		err := register.LoadChunk(ctx, tx, e, rd.Columns(), c, o)
+		load := register.LoadChunk
+		if f.Part == partCorrect {
+			load = register.CorrectChunk
+		}
+		err := load(ctx, tx, e, rd.Columns(), c, o)
+		if errors.Is(err, register.ErrVersion) {
+			return &GateError{Stage: Import, Why: "the register changed since the dry-run: a record that this batch corrects has another version", Remedy: "run `sheetlift dryrun` again"}
+		}
 		if errors.Is(err, register.ErrHeld) {
 			return &GateError{Stage: Import, Why: "the register changed since the dry-run: it holds a record that this batch brings", Remedy: "run `sheetlift dryrun` again"}
 		}

@@ -22,6 +22,10 @@ const sampleSize = 5
 // Reconcile compares what was frozen, what was staged and what the register holds, per source and entity: counts and typed,
 // order-free, duplicate-aware hashes. The frozen side is read again from the bag's bytes.
 func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	imp, rec, err := last[ImportResult](ctx, p, Import)
 	if err != nil {
 		return nil, err

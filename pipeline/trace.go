@@ -115,7 +115,7 @@ func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.E
 					place.File = s.File
 				}
 			}
-			for field, cols := range cells[pr.Source+"\x00"+e.Name] {
+			for field, cols := range cells[pr.Snapshot+"\x00"+pr.Source+"\x00"+e.Name] {
 				var refs []string
 				for _, c := range cols {
 					refs = append(refs, source.Ref(c, int(pr.Row)))
@@ -208,14 +208,24 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 	return importers.StateFor(scope, append(events, against...), supps, now), nil
 }
 
-// fieldColumns gives, by source and entity, the columns behind each field, from the frozen sheets' headers. What can't be read
+// fieldColumns gives, by snapshot, source and entity, the columns behind each field, from the frozen sheets' headers. What can't be read
 // any more is left out: a trace shows what there is.
 func (p *Pipeline) fieldColumns(ctx context.Context) map[string]map[string][]int {
 	out := map[string]map[string][]int{}
-	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
-	if err != nil || rec == nil {
+	all, _, err := p.freezes(ctx)
+	if err != nil {
 		return out
 	}
+	for _, fr := range all {
+		if q, err := p.at(fr); err == nil {
+			q.snapshotColumns(ctx, fr, out)
+		}
+	}
+	return out
+}
+
+// snapshotColumns adds the columns of one snapshot's sheets.
+func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out map[string]map[string][]int) {
 	for i := range p.batch.Sources {
 		s := &p.batch.Sources[i]
 		data, err := os.ReadFile(p.batch.abs(s.Mapping))
@@ -231,10 +241,9 @@ func (p *Pipeline) fieldColumns(ctx context.Context) map[string]map[string][]int
 			continue
 		}
 		for _, o := range m.Outlines(header) {
-			out[s.Name+"\x00"+o.Entity] = o.Fields
+			out[fr.Snapshot+"\x00"+s.Name+"\x00"+o.Entity] = o.Fields
 		}
 	}
-	return out
 }
 
 // readHeader reads the header of a frozen sheet.
@@ -244,17 +253,6 @@ func (p *Pipeline) readHeader(ctx context.Context, fr *FreezeResult, s *Source, 
 		return nil, err
 	}
 	defer sh.close()
-	rd, err := sh.book.Read(ctx, sh.index)
-	if err != nil {
-		return nil, err
-	}
-	defer rd.Close()
-	b, err := rd.Next()
-	if err != nil {
-		return nil, err
-	}
-	if _, i := m.HeaderIn(b); i >= 0 {
-		return mappings.HeaderNames(b, i), nil
-	}
-	return nil, nil
+	header, _, err := sh.header(ctx, m)
+	return header, err
 }

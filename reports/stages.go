@@ -65,13 +65,24 @@ func remarks(s *pipeline.InventorySheet) string {
 }
 
 func freeze(p *page, r *pipeline.FreezeResult) {
-	p.head("freeze", &r.Outcome, fmt.Sprintf("%s, %s, frozen", counted(len(r.Files), "file"), counted(r.Bytes, "byte")))
+	frozen := fmt.Sprintf("%s, %s, frozen", counted(len(r.Files), "file"), counted(r.Bytes, "byte"))
+	if r.Number > 0 {
+		frozen += " as snapshot " + r.Snapshot
+	}
+	p.head("freeze", &r.Outcome, frozen)
 	if !p.brief {
 		t := table{head: []string{"file", "bytes", "obtained at", "SHA-256"}}
 		for _, f := range r.Files {
 			t.add(f.File, f.Size, f.ObtainedAt, short(f.SHA256)+"…")
 		}
 		p.table("  ", t)
+	}
+	for _, s := range r.Parts {
+		if s.Base != "" {
+			p.line("  mended rows of source %s, handed out from snapshot %s", clean(s.Source), clean(s.Base))
+		} else {
+			p.line("  fresh export of source %s, obtained at %s", clean(s.Source), clean(s.ObtainedAt))
+		}
 	}
 	p.line("  manifest %s", r.Manifest)
 	if r.Bag != "" {
@@ -150,6 +161,11 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 		}
 		if len(s.Skipped) > 0 {
 			p.wrapped("  skipped from "+clean(s.Source)+": ", tally(s.Skipped))
+		}
+	}
+	for _, s := range r.Sources {
+		if s.Corrected+s.Vanished > 0 {
+			p.line("  %s: %s corrected, %s no longer in the export (they stay as they are)", clean(s.Source), counted(s.Corrected, "record"), counted(s.Vanished, "record"))
 		}
 	}
 	t = table{head: []string{"entity", "records"}}

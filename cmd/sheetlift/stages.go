@@ -24,7 +24,11 @@ var stages = []stageCommand{
 	{pipeline.Inventory, "Say what the files hold: sheets, columns, owners, duplicates, hazards", `Reads every sheet of every file of the batch and says what is there: types, headers, distinct and blank counts, candidate keys,
 duplicates, hidden sheets, formulas without value, numbers that lost digits. Nothing is changed.`},
 	{pipeline.Freeze, "Copy the files into the vault as a signed bag", `Copies the files, byte for byte as the inventory saw them, into the vault as a BagIt bag, and signs its manifest with the
-installation's key (SHEETLIFT_KEY names another than the default). Everything after works on the frozen bytes.`},
+installation's key (SHEETLIFT_KEY names another than the default). Everything after works on the frozen bytes.
+
+With --snapshot a batch that was imported takes further files in, and batch.yaml stays as it is: mended takes the workbook (or the
+records) that dryrun --rejects wrote, corrected; delta takes fresh exports, each named as in batch.yaml or given with
+--source NAME=FILE. Then run the batch again.`},
 	{pipeline.Map, "Check the mappings against the data, and compile them", `Profiles the columns of the frozen files and compiles each mapping against its profile. A column in which both day-first and
 month-first dates are possible, or a mapping that names an absent column, is an error here.`},
 	{pipeline.DryRun, "Judge every row with the code that imports, and import nothing", `Runs every row of every source through the mapping and the rules, writes the complete list of findings and the staged files, and
@@ -41,6 +45,7 @@ var failOn = []string{string(finding.Error), string(finding.Warning), "never"}
 func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
 	var rejects string
+	var snap snapshotFlags
 	fail := string(finding.Error)
 	cmd := &cobra.Command{
 		Use:   s.stage + " BATCH",
@@ -48,10 +53,16 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 		Long:  s.long,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.stage == pipeline.Freeze {
+				return runFreeze(cmd.Context(), std, args, &snap, &flags)
+			}
 			return runStage(cmd.Context(), std, s.stage, args[0], fail, rejects, &flags)
 		},
 	}
 	flags.register(cmd, true)
+	if s.stage == pipeline.Freeze {
+		snap.register(cmd)
+	}
 	if s.stage == pipeline.DryRun {
 		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
 		cmd.Flags().StringVar(&rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
@@ -173,7 +184,7 @@ func runRun(ctx context.Context, std stdio, path, until, fail string, flags *bat
 	err = s.pipeline.Run(ctx, until, func(r any) {
 		s.progress.Stop()
 		code = worse(code, verdict(r, fail))
-		next = s.next(pipeline.Stages[len(all.Stages)], r)
+		next = s.next(pipeline.StageOf(r), r)
 		all.Stages = append(all.Stages, r)
 		if flags.output == asText && shown == nil {
 			shown = written(reports.Brief(std.out, r))

@@ -60,15 +60,7 @@ func LoadChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols []im
 		o.Tenant, now, e.Name, o.Batch, o.Snapshot, o.Source, int64(c.Rows()), o.StagedDigest, o.Operation, o.Operator); err != nil {
 		return fmt.Errorf("record the import event: %w", err)
 	}
-	_, err = tx.Exec(ctx, `
-		INSERT INTO revisions (tenant, batch, revision)
-		VALUES ($1, $2, 1)
-		ON CONFLICT (tenant, batch) DO UPDATE SET revision = revisions.revision + 1`,
-		o.Tenant, o.Batch)
-	if err != nil {
-		return fmt.Errorf("advance the register's revision: %w", err)
-	}
-	return nil
+	return advance(ctx, tx, o)
 }
 
 func positions(cols []importers.Column) map[string]int {
