@@ -98,7 +98,7 @@ func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) error {
 	if err != nil {
 		return err
 	}
-	imp, err := q.currentImport(ctx)
+	imp, _, err := q.currentImport(ctx)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type importable struct {
 	mapped *MapResult
 	dry    *DryRunResult
 	rec    *ledger.Record
+	undos  undos // that were done before
 }
 
 // importInputs holds import's gate: frozen bytes, mappings, configuration and staged bytes are those of the newest dry-run, it
@@ -34,6 +35,15 @@ func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable,
 	again := "run `sheetlift map` and `sheetlift dryrun` again, and look at what changed"
 	if in.rec == nil {
 		return nil, &GateError{Stage: stage, Why: "there is no dry-run yet", Remedy: "run `sheetlift dryrun` first"}
+	}
+	if in.undos, err = p.lookUndos(ctx); err != nil {
+		return nil, err
+	}
+	if in.undos.open {
+		return nil, &GateError{Stage: stage, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}
+	}
+	if in.undos.count > 0 && in.rec.AskedAt <= in.undos.finished {
+		return nil, &GateError{Stage: stage, Why: "the batch was undone since the dry-run", Remedy: "run `sheetlift dryrun` again, and look at it before you import"}
 	}
 	if in.dry.Manifest != in.frozen.Manifest {
 		return nil, &GateError{Stage: stage, Why: "the dry-run was of another frozen manifest", Remedy: again}
@@ -89,7 +99,7 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := p.importKey(in.mapped)
+	key := p.importKey(in.mapped, in.undos)
 	return execute(ctx, p, task[ImportResult]{
 		stage: Import, key: key,
 		pre:   map[string]any{"dryrun": in.dry.Digest},
@@ -106,14 +116,14 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 	})
 }
 
-// currentImport is the result of the import of the pipeline's snapshot; nil if there is none, or an undo retracted it.
-func (p *Pipeline) currentImport(ctx context.Context) (*ImportResult, error) {
-	imp, _, err := last[ImportResult](ctx, p, Import)
-	return imp, err
+// importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last; once more after each
+// undo.
+func (p *Pipeline) importKey(mapped *MapResult, u undos) string {
+	if u.count == 0 {
+		return p.key(Import, mapped.Digest)
+	}
+	return p.key(Import, mapped.Digest, fmt.Sprintf("after undo %d", u.count))
 }
-
-// importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last.
-func (p *Pipeline) importKey(mapped *MapResult) string { return p.key(Import, mapped.Digest) }
 
 // stagedUnchanged opens every staged file once, which checks its bytes, before anything is written.
 func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
@@ -220,6 +230,9 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 func (p *Pipeline) importChunk(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, i int, rd *staged.Reader, c *staged.Chunk, o register.Origin) error {
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
+			return err
+		}
+		if err := p.notUndone(ctx, tx, in.undos); err != nil {
 			return err
 		}
 		if err := p.revisionUnmoved(ctx, tx, in.rec); err != nil {

@@ -41,6 +41,7 @@ var classes = map[string]string{
 	DryRun:    "compensation",
 	Import:    "forward_recovery",
 	Reconcile: "atomic",
+	Undo:      "compensation",
 }
 
 // Initial is the snapshot that a batch begins with.

@@ -26,7 +26,7 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	imp, rec, err := last[ImportResult](ctx, p, Import)
+	imp, rec, err := p.currentImport(ctx)
 	if err != nil {
 		return nil, err
 	}

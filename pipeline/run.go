@@ -82,7 +82,11 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := p.importKey(in.mapped)
+	u, err := p.lookUndos(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := p.importKey(in.mapped, u)
 	for _, op := range ops {
 		if op.ID != key || op.State != ledger.Succeeded && own == 0 {
 			continue

@@ -82,9 +82,9 @@ func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone int
 			}
 			all = append(all, fr)
 		case op.Stage == Undo:
-			var u UndoResult
-			if err := json.Unmarshal(op.Result, &u); err != nil {
-				return nil, 0, fmt.Errorf("recorded result of undo: %w", err)
+			u, err := decodeUndo(op)
+			if err != nil {
+				return nil, 0, err
 			}
 			undone = max(undone, u.Number)
 		}

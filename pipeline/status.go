@@ -105,6 +105,26 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 			mark(DryRun, why)
 		}
 	}
+	u, err := p.lookUndos(ctx)
+	if err != nil {
+		return err
+	}
+	for _, stage := range []string{DryRun, Import, Reconcile} {
+		var rec *ledger.Record
+		err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+			rec, err = ledger.Last(ctx, tx, p.id.Tenant, p.batch.Name, p.snap.name, stage)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case u.open:
+			mark(stage, "an undo has begun: sheetlift undo")
+		case u.undone(rec):
+			mark(stage, "the import was undone")
+		}
+	}
 	if dry != nil {
 		switch {
 		case dry.Config != p.batch.digest:

@@ -282,3 +282,15 @@ func yes(b bool) string {
 	}
 	return "NO"
 }
+
+func undo(p *page, r *pipeline.UndoResult) {
+	p.head("undo", &r.Outcome, fmt.Sprintf("%s taken back, %s kept", counted(r.Retracted, "record"), number(r.Kept)))
+	t := table{head: []string{"entity", "taken back", "kept: corrected since", "kept: in another batch"}}
+	for _, e := range r.Entities {
+		if e.Retracted+e.Changed+e.OtherBatch > 0 {
+			t.add(e.Entity, e.Retracted, e.Changed, e.OtherBatch)
+		}
+	}
+	p.table("  ", t)
+	p.findings(&r.Outcome)
+}

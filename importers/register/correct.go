@@ -85,9 +85,6 @@ func advance(ctx context.Context, tx *store.Tx, o Origin) error {
 	return nil
 }
 
-// Retracted separates, in the provenance of a retracted record, the snapshot that it came with from which undo took it back.
-const Retracted = "~undone-"
-
 // EachFrom calls f with the id of each record that the register holds from a source of a batch, events by the record that they are
 // of. A record of several events comes more than once.
 func EachFrom(ctx context.Context, tx *store.Tx, tenant, batch, source string, f func(recordID string) error) error {
@@ -103,7 +100,7 @@ func EachFrom(ctx context.Context, tx *store.Tx, tenant, batch, source string, f
 					SELECT `+id+`
 					FROM provenance p
 					JOIN `+table+` r ON r.id = p.id
-					WHERE p.tenant = $1 AND p.batch = $2 AND p.source = $3 AND p.entity = $4`, tenant, batch, source, e.Name)
+					WHERE p.tenant = $1 AND p.batch = $2 AND p.source = $3 AND p.entity = $4 AND p.`+live, tenant, batch, source, e.Name)
 				if err != nil {
 					return err
 				}
