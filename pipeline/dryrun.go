@@ -361,7 +361,7 @@ func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut) identified {
 // settle decides every row of a source and stages the records of the accepted ones.
 func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
 	s := &settler{
-		dryRunner: d, sh: sh, writers: map[string]*staged.Writer{}, part: in.part(sh.src.Name),
+		dryRunner: d, sh: sh, plan: plan, writers: map[string]*staged.Writer{}, part: in.part(sh.src.Name),
 		out: DryRunSource{Source: sh.src.Name, File: sh.src.File, Sheet: sh.env.Sheet, Rejected: map[string]int{}, Skipped: map[string]int{},
 			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
 	}
@@ -403,6 +403,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 type settler struct {
 	*dryRunner
 	sh      *sheet
+	plan    *mappings.Plan
 	out     DryRunSource
 	writers map[string]*staged.Writer // by name of the staged file
 	part    *FrozenPart               // of a snapshot after the initial one
@@ -452,6 +453,11 @@ func (s *settler) skip(rule string) {
 func (s *settler) row(row *mappings.Row) error {
 	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
+	if len(s.gone) > 0 && row.Verdict != mappings.Accepted {
+		for _, x := range s.plan.Named(row) {
+			delete(s.gone, s.id.Record(s.sh.src.System, x.Entity.Name, x.Key))
+		}
+	}
 	switch row.Verdict {
 	case mappings.Rejected:
 		return s.reject(row, row.Rule)

@@ -17,6 +17,7 @@ const (
 	VerifySchema    = "sheetlift/verify/v1"
 	RunSchema       = "sheetlift/run/v1"
 	UndoSchema      = "sheetlift/undo/v1"
+	ExplainSchema   = "sheetlift/explain/v1"
 )
 
 // Outcome is what every stage result begins and ends with. Complete is false when the stage stopped early; such a result is never

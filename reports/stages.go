@@ -294,3 +294,24 @@ func undo(p *page, r *pipeline.UndoResult) {
 	p.table("  ", t)
 	p.findings(&r.Outcome)
 }
+
+func explain(p *page, r *pipeline.ExplainResult) {
+	p.line("map %s: what becomes of each column", clean(r.Batch))
+	for _, s := range r.Sources {
+		place := s.File
+		if s.Sheet != "" {
+			place += fmt.Sprintf(", sheet %q", s.Sheet)
+		}
+		p.line("  %s (%s): %s read; the mapping accepts %s, rejects %s, skips %s", clean(s.Source), clean(place),
+			counted(s.Rows.Read, "row"), number(s.Rows.Accepted), number(s.Rows.Rejected), number(s.Rows.Skipped))
+		t := table{head: []string{"column", "header", "field", "in", "out", "rejected", "null", "left", "read as"}}
+		for _, c := range s.Columns {
+			field := c.Field
+			if c.Key {
+				field += " (key)"
+			}
+			t.add(c.Column, c.Name, field, c.In, c.Out, c.Rejected, c.Null, c.Left, c.How)
+		}
+		p.table("    ", t)
+	}
+}

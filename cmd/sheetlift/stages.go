@@ -46,6 +46,7 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
 	var rejects string
 	var snap snapshotFlags
+	explained := false
 	fail := string(finding.Error)
 	cmd := &cobra.Command{
 		Use:   s.stage + " BATCH",
@@ -53,6 +54,9 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 		Long:  s.long,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.stage == pipeline.Map && explained {
+				return runExplain(cmd.Context(), std, args[0], &flags)
+			}
 			if s.stage == pipeline.Freeze {
 				return runFreeze(cmd.Context(), std, args, &snap, &flags)
 			}
@@ -62,6 +66,9 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 	flags.register(cmd, true)
 	if s.stage == pipeline.Freeze {
 		snap.register(cmd)
+	}
+	if s.stage == pipeline.Map {
+		cmd.Flags().BoolVar(&explained, "explain", false, "say of each column what becomes of it, with counts of its cells")
 	}
 	if s.stage == pipeline.DryRun {
 		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
@@ -98,6 +105,28 @@ func runStage(ctx context.Context, std stdio, stage, path, fail, rejects string,
 		return err
 	}
 	return ended(verdict(r, fail))
+}
+
+// runExplain compiles the mappings and says what they do with each column.
+func runExplain(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
+	s, err := openSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	mapped, err := s.pipeline.Map(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := s.pipeline.Explain(ctx, mapped)
+	s.progress.Stop()
+	if err != nil {
+		return err
+	}
+	if err := show(std.out, flags.output, r, s.next(pipeline.Map, mapped)); err != nil {
+		return err
+	}
+	return ended(verdict(mapped, string(finding.Error)))
 }
 
 // ended makes an error of a verdict that is not 0.

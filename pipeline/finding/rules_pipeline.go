@@ -65,7 +65,7 @@ var pipelineRules = []Rule{
 	{"record.vanished", Validation, Info, Column,
 		"The register has records from this source that no row of the fresh export gives any more; they stay as they are.",
 		"a contact that was deleted in the source",
-		"Nothing to do; if a subject asked for erasure, import the case. A row that is rejected for its key counts as well."},
+		"Nothing to do; if a subject asked for erasure, import the case. A row whose key can't be read counts as well."},
 
 	// Hazards of files, sheets and columns.
 	{"file.owner_missing", Validation, Warning, Column,
