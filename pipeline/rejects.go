@@ -38,6 +38,10 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 	if err := CheckRejectsPath(path); err != nil {
 		return err
 	}
+	if dry.Rows.Rejected == 0 {
+		p.opt.Notify("no row is rejected, so no rejects are written")
+		return nil
+	}
 	q, err := p.newest(ctx)
 	if err != nil {
 		return err
