@@ -75,7 +75,7 @@ func (pl *Plan) columnName(col int) string {
 	if col < len(pl.profile.Header) && pl.profile.Header[col] != "" {
 		return pl.profile.Header[col]
 	}
-	return headerName("", col)
+	return "column " + source.Letters(col)
 }
 
 // Count takes the rows of a block into an explanation, as Apply would judge them.

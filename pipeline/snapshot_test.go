@@ -41,7 +41,7 @@ func (h *house) mustVerify() {
 	}
 }
 
-func (h *house) state(id string) (state, cause string, events int) {
+func (h *house) lastState(id string) (state, cause string, events int) {
 	h.t.Helper()
 	r, err := h.open().Trace(h.t.Context(), "consent", id, false)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestDelta(t *testing.T) {
 			"L-7": "given receipt 1",
 			"L-2": "withdrawn withdrawal_undated 2",
 		} {
-			state, cause, n := h.state(id)
+			state, cause, n := h.lastState(id)
 			if s := fmt.Sprint(state, " ", cause, " ", n); s != want {
 				t.Errorf("%s: %s, want %s", id, s, want)
 			}
@@ -202,7 +202,7 @@ func TestReturnedWithdrawal(t *testing.T) {
 		got := h.mustRun(pipeline.Reconcile)
 		r := got["dryrun"].(*pipeline.DryRunResult)
 		if i == 0 {
-			if state, cause, _ := h.state("L-6"); state != "given" || cause != "receipt_later" {
+			if state, cause, _ := h.lastState("L-6"); state != "given" || cause != "receipt_later" {
 				t.Fatalf("%s %s: %+v", state, cause, r.Sources)
 			}
 		} else if r.Sources[0].Rejected["consent.returned"] != 1 {
