@@ -37,7 +37,7 @@ func TestMendedKeepsCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, mail := range []string{"one@example.com", "two", "three", "four"} {
-		row := []any{fmt.Sprintf("X-%d", i), 1000 + i, mail, "news", "email", "Y", 45717.4375 + float64(i), "PN", "2", "Ada Agent", "shop clerk", "signed_document", fmt.Sprintf("DOC-2025-%04d", i)}
+		row := []any{fmt.Sprintf("X-%d", i), 1000 + i, mail, "news", "email", "Y", 45717.4375 + float64(i), "PN", "2", "Ada Agent", "shop clerk", "signed_document", fmt.Sprintf("DOC-2025-%04d", i+1)}
 		if err := source.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+2), &row); err != nil {
 			t.Fatal(err)
 		}

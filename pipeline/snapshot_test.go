@@ -271,9 +271,9 @@ func TestMendedRoundTrip(t *testing.T) {
 		at[c] = i
 	}
 	var text strings.Builder
-	text.WriteString(consentHeader + "G-1,S-0,good@example.com,news,email,Y" + dated + "0\n")
+	text.WriteString(consentHeader + "G-1,S-G,good@example.com,news,email,Y" + dated + "9\n")
 	for n := range rows {
-		row := []string{fmt.Sprintf("B-%d", n), fmt.Sprintf("S-%d", n), fmt.Sprintf("m%d@example.com", n), "news", "email", "Y", "2025-03-01T10:00:00Z", "PN", "2", "Ada Agent", "shop clerk", "signed_document", fmt.Sprintf("DOC-2025-%04d", n)}
+		row := []string{fmt.Sprintf("B-%d", n), fmt.Sprintf("S-%d", n), fmt.Sprintf("m%d@example.com", n), "news", "email", "Y", "2025-03-01T10:00:00Z", "PN", "2", "Ada Agent", "shop clerk", "signed_document", fmt.Sprintf("DOC-2025-%04d7", n)}
 		k := badKinds[n%len(badKinds)]
 		row[at[k.column]] = fill(k.bad, n)
 		for i := range row {
