@@ -141,11 +141,11 @@ func (s *sheetProfile) column(b *source.Block, col int) {
 	}
 	p, cells := s.columns[col], b.Cols[col]
 	for _, i := range s.below {
-		c := cells[i]
+		c := &cells[i]
 		if c.Kind == source.Empty {
 			continue
 		}
-		v := b.Bytes(c)
+		v := b.Bytes(*c)
 		h := maphash.Bytes(s.seed, v)
 		p.filled++
 		p.counts[c.Kind][c.Class]++
@@ -156,7 +156,7 @@ func (s *sheetProfile) column(b *source.Block, col int) {
 			}
 		}
 		if c.Kind == source.Number {
-			p.number(c, v, b.RowNum[i])
+			p.number(*c, v, b.RowNum[i])
 		}
 		s.filled[i]++
 		s.sums[i] = mix(s.sums[i]^h, uint64(col)<<8|uint64(c.Kind))

@@ -253,12 +253,12 @@ func countVisitor(w *bufio.Writer, sheet, output string) visitor {
 			for i, row := range b.RowNum {
 				place := digest.place(row)
 				for k, cells := range columns {
-					c := cells[i]
+					c := &cells[i]
 					if c.Kind == source.Empty {
 						continue
 					}
 					kinds[c.Kind]++
-					digest.add(place, b.Used[k], c, b.Bytes(c))
+					digest.add(place, b.Used[k], c, b.Bytes(*c))
 				}
 			}
 			return nil
@@ -360,9 +360,9 @@ func fold(x, y uint64) uint64 {
 func (d *cellDigest) place(row int) uint64 { return fold(uint64(row)^digestK1, digestK4) }
 
 // add takes the next cell, whose row has this place.
-func (d *cellDigest) add(place uint64, col int, c source.Cell, v []byte) {
-	h := place ^ (uint64(col)<<16|uint64(c.Kind)<<8|uint64(c.Class))*digestK2
+func (d *cellDigest) add(place uint64, col int, c *source.Cell, v []byte) {
 	n := len(v)
+	h := place ^ uint64(col)*digestK2
 	var x, y uint64
 	switch {
 	case n > 16:
@@ -377,10 +377,9 @@ func (d *cellDigest) add(place uint64, col int, c source.Cell, v []byte) {
 	case n > 0:
 		x, y = uint64(v[0])<<8|uint64(v[n/2]), uint64(v[n-1])
 	}
-	h = fold(h^x, digestK4^y)
-	hi, lo := bits.Mul64(h^uint64(n), digestK1)
-	d.a = fold(d.a+hi, digestK2) ^ lo
-	d.b = fold(d.b+lo, digestK3) ^ bits.RotateLeft64(d.a, 23)
+	h = fold(h^x, y^(uint64(n)<<16|uint64(c.Kind)<<8|uint64(c.Class))*digestK4)
+	hi, lo := bits.Mul64(d.a^h, digestK1)
+	d.a, d.b = lo^d.b, hi+bits.RotateLeft64(h, 32)
 }
 
 // String gives the digest as 32 hexadecimal digits.

@@ -204,7 +204,7 @@ func TestCellDigestTellsStreamsApart(t *testing.T) {
 	for i, s := range streams {
 		var d cellDigest
 		for _, c := range s {
-			d.add(d.place(c.row), c.col, c.c, []byte(c.v))
+			d.add(d.place(c.row), c.col, &c.c, []byte(c.v))
 		}
 		if j, ok := seen[d.String()]; ok {
 			t.Errorf("streams %d and %d have one digest", j, i)
@@ -217,7 +217,7 @@ func TestCellDigestTellsStreamsApart(t *testing.T) {
 func TestCellDigestReadsEveryByte(t *testing.T) {
 	of := func(v []byte) string {
 		var d cellDigest
-		d.add(d.place(1), 0, source.Cell{Kind: source.Text}, v)
+		d.add(d.place(1), 0, &source.Cell{Kind: source.Text}, v)
 		return d.String()
 	}
 	seen := map[string]bool{}

@@ -59,30 +59,32 @@ func (b *Builder) Reset() {
 
 // Put puts a cell into column col (from 0) of the row being filled and reports whether the place was free.
 func (b *Builder) Put(col int, c Cell) bool {
-	if uint(col) < uint(len(b.cols)) {
-		if column := b.cols[col]; uint(b.row) < uint(len(column)) {
-			at := &column[b.row]
-			if at.Kind|Kind(at.Flags) != 0 {
-				return false
-			}
-			*at = c
-			b.any = true
-			if col >= b.width {
-				b.width = col + 1
-			}
-			return true
-		}
-	}
-	b.room(col)
-	return b.Put(col, c)
+	return b.PutSpan(col, c.Off, c.Len, c.Kind, c.Class, c.Flags)
 }
 
-// Set is Put for a place that is known to be free.
-func (b *Builder) Set(col int, c Cell) {
+// PutSpan is Put, with the cell in parts: a struct of five fields is passed through memory, written in parts and read as a
+// whole, which costs more than all the rest of Put.
+func (b *Builder) PutSpan(col int, off, length uint32, kind Kind, class Class, flags Flags) bool {
 	if uint(col) >= uint(len(b.cols)) || uint(b.row) >= uint(len(b.cols[col])) {
 		b.room(col)
 	}
-	b.cols[col][b.row] = c
+	at := &b.cols[col][b.row]
+	if at.Kind|Kind(at.Flags) != 0 {
+		return false
+	}
+	at.Off, at.Len, at.Kind, at.Class, at.Flags = off, length, kind, class, flags
+	b.any = true
+	b.width = max(b.width, col+1)
+	return true
+}
+
+// SetText puts text into a place that is known to be free.
+func (b *Builder) SetText(col int, off, length uint32) {
+	if uint(col) >= uint(len(b.cols)) || uint(b.row) >= uint(len(b.cols[col])) {
+		b.room(col)
+	}
+	at := &b.cols[col][b.row]
+	at.Off, at.Len, at.Kind = off, length, Text
 	b.any = true
 	b.width = max(b.width, col+1)
 }

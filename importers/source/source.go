@@ -109,10 +109,11 @@ func (b *Block) Cell(col, i int) Cell {
 // Bytes returns the raw value of c: text as it is; a number as the file writes it; TRUE or FALSE; the error's code.
 // The bytes are shared: copy them to keep them, never change them.
 func (b *Block) Bytes(c Cell) []byte {
+	data := b.Data
 	if c.Flags&Shared != 0 {
-		return b.Strings[c.Off : uint64(c.Off)+uint64(c.Len)]
+		data = b.Strings
 	}
-	return b.Data[c.Off : uint64(c.Off)+uint64(c.Len)]
+	return data[c.Off : uint64(c.Off)+uint64(c.Len)]
 }
 
 // Record returns the bytes of record i in a text file, without its line end; nil for workbooks.

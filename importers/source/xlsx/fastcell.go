@@ -123,7 +123,7 @@ func (r *sheetReader) fastCell() bool {
 		}
 		off, length := r.book.strings.span(i)
 		if length > 0 {
-			if !r.b.Put(col, source.Cell{Off: off, Len: length, Kind: source.Text, Class: class, Flags: source.Shared}) {
+			if !r.b.PutSpan(col, off, length, source.Text, class, source.Shared) {
 				return false
 			}
 			r.cells++
@@ -137,7 +137,7 @@ func (r *sheetReader) fastCell() bool {
 		return false
 	}
 	off := len(r.b.Data)
-	if !r.b.Put(col, source.Cell{Off: uint32(off), Len: uint32(p - from), Kind: source.Number, Class: class}) {
+	if !r.b.PutSpan(col, uint32(off), uint32(p-from), source.Number, class, 0) {
 		return false
 	}
 	r.b.Data = append(r.b.Data, b[from:p]...)
@@ -176,7 +176,7 @@ func (r *sheetReader) fastInline(p, col int, class source.Class) bool {
 		return false
 	}
 	if len(data) > off {
-		if !r.b.Put(col, source.Cell{Off: uint32(off), Len: uint32(len(data) - off), Kind: source.Text, Class: class}) {
+		if !r.b.PutSpan(col, uint32(off), uint32(len(data)-off), source.Text, class, 0) {
 			return false
 		}
 		r.b.Data = data
