@@ -74,7 +74,7 @@ func (c *Counter) Part(name string) io.WriteCloser {
 	if p == nil || p.shown || p != c.book.strings && c.book.strings != nil && !c.book.strings.done {
 		return nil // a sheet can't be counted before the shared strings
 	}
-	return &behind{to: c.book.begin(p)}
+	return newBehind(c.book.begin(p))
 }
 
 // Sheets counts the sheets that Part was not given to their ends, and gives all in workbook order. Part must not be in use.

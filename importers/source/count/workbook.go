@@ -12,9 +12,11 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
-	"github.com/klauspost/compress/flate"
 	"golang.org/x/text/transform"
+
+	"sheetlift/importers/source/inflate"
 )
 
 func quote(s string) string { return strconv.Quote(s) }
@@ -120,7 +122,7 @@ func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, err
 	}
-	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
+	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return io.NopCloser(inflate.NewReader(r, 0)) })
 	p := pkg{}
 	for _, f := range z.File {
 		p[key(f.Name)] = f
@@ -196,48 +198,80 @@ func (c *counting) Close() error {
 	return nil
 }
 
-// behind counts what it is given on goroutines of its own, one batch at a time, so that who inflates the part goes on
-// meanwhile. A part that is given up leaves nothing that runs.
+// behind counts what it is given on a goroutine of its own, so that who inflates the part goes on meanwhile. The goroutine
+// ends whenever there is nothing to count: a part that is given up leaves nothing that runs.
 type behind struct {
-	to     io.WriteCloser
-	batch  []byte        // being filled
-	spare  []byte        // being counted, until busy is closed
-	busy   chan struct{} // nil when nothing is being counted
-	failed error         // of what is being counted
+	to    io.WriteCloser
+	batch []byte // being filled
+
+	mu      sync.Mutex
+	change  sync.Cond
+	queue   [][]byte // to be counted
+	free    [][]byte
+	running bool
+	failed  error
 }
 
-const batchBytes = 64 << 10
+const (
+	batchBytes = 64 << 10
+	batches    = 8 // that may wait
+)
+
+func newBehind(to io.WriteCloser) *behind {
+	b := &behind{to: to}
+	b.change.L = &b.mu
+	return b
+}
 
 // Write takes the next bytes of the part.
 func (b *behind) Write(p []byte) (int, error) {
-	b.batch = append(b.batch, p...)
-	if len(b.batch) < batchBytes {
+	if b.batch = append(b.batch, p...); len(b.batch) < batchBytes {
 		return len(p), nil
 	}
-	if err := b.wait(); err != nil {
-		return 0, err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.queue) >= batches && b.failed == nil {
+		b.change.Wait()
 	}
-	b.batch, b.spare = b.spare[:0], b.batch
-	busy := make(chan struct{})
-	b.busy = busy
-	go func() {
-		defer close(busy)
-		_, b.failed = b.to.Write(b.spare)
-	}()
+	if b.failed != nil {
+		return 0, b.failed
+	}
+	b.queue, b.batch = append(b.queue, b.batch), nil
+	if n := len(b.free); n > 0 {
+		b.batch, b.free = b.free[n-1][:0], b.free[:n-1]
+	}
+	if !b.running {
+		b.running = true
+		go b.run()
+	}
 	return len(p), nil
 }
 
-func (b *behind) wait() error {
-	if b.busy != nil {
-		<-b.busy
+func (b *behind) run() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.queue) > 0 && b.failed == nil {
+		batch := b.queue[0]
+		b.queue = append(b.queue[:0], b.queue[1:]...)
+		b.change.Signal()
+		b.mu.Unlock()
+		_, err := b.to.Write(batch)
+		b.mu.Lock()
+		b.free, b.failed = append(b.free, batch), err
 	}
-	return b.failed
+	b.running = false
+	b.change.Signal()
 }
 
 // Close counts the rest and ends the part.
 func (b *behind) Close() error {
-	if err := b.wait(); err != nil {
-		return err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.running {
+		b.change.Wait()
+	}
+	if b.failed != nil {
+		return b.failed
 	}
 	if _, err := b.to.Write(b.batch); err != nil {
 		return err

@@ -20,9 +20,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
-
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/inflate"
 )
 
 const (
@@ -97,7 +96,7 @@ func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt sourc
 		e.Err = err
 		return nil, e
 	}
-	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
+	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return io.NopCloser(inflate.NewReader(r, 0)) })
 	if err := b.checkParts(z); err != nil {
 		return nil, err
 	}

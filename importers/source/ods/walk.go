@@ -8,9 +8,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/klauspost/compress/flate"
-
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/inflate"
 )
 
 // The name spaces of ODF 1.x.
@@ -100,18 +99,13 @@ func (w *walker) next() (xml.Token, error) {
 		e = w.b.fault(source.ErrCharset, w.part, "it is not in UTF-8", remedyResave)
 	case errors.As(err, &syntax):
 		e.Message += ": line " + strconv.Itoa(syntax.Line) // the rest could quote the file
-	case errors.Is(err, zip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF), isCorrupt(err):
+	case errors.Is(err, zip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, inflate.ErrCorrupt):
 		e = w.b.fault(source.ErrTruncated, w.part, "its compressed data is damaged", remedyDamaged)
 	}
 	if syntax == nil {
 		e.Err = err
 	}
 	return nil, e
-}
-
-func isCorrupt(err error) bool {
-	var c flate.CorruptInputError
-	return errors.As(err, &c)
 }
 
 // path reports whether the open elements are these, by local name.

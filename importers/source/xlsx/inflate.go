@@ -1,7 +1,6 @@
 package xlsx
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -13,17 +12,17 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/flate"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/transform"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/inflate"
 )
 
 const (
 	chunkSize = 64 << 10 // one recycled buffer
 	chunkHead = 16 << 10 // room in front of a chunk for the element that the last one cut
-	chunks    = 6
+	chunks    = 16
 )
 
 // checked reads the decompressed bytes of an entry and holds it to its declared size and checksum.
@@ -88,9 +87,9 @@ func (a *archive) open(i int) (io.Reader, error) {
 		return nil, err
 	}
 	e := &a.entries[i]
-	var r io.Reader = bufio.NewReaderSize(sec, int(min(e.packed+16, 64<<10)))
+	var r io.Reader = sec
 	if e.method == methodFlate {
-		r = flate.NewReader(r)
+		r = inflate.NewReader(sec, e.size)
 	}
 	c := &checked{r: r, a: a, e: e}
 	if a.parts != nil {
