@@ -78,16 +78,9 @@ func (b *Builder) PutSpan(col int, off, length uint32, kind Kind, class Class, f
 	return true
 }
 
-// SetText puts text into a place that is known to be free.
-func (b *Builder) SetText(col int, off, length uint32) {
-	if uint(col) >= uint(len(b.cols)) || uint(b.row) >= uint(len(b.cols[col])) {
-		b.room(col)
-	}
-	at := &b.cols[col][b.row]
-	at.Off, at.Len, at.Kind = off, length, Text
-	b.any = true
-	b.width = max(b.width, col+1)
-}
+// Row gives the columns that have room, and the index of the row being filled in them, for a reader that writes cells into
+// free places itself; what has no place there it Puts. EndRecord then ends the row. Both hold until the next Put or end of a row.
+func (b *Builder) Row() (cols [][]Cell, row int) { return b.cols, b.row }
 
 // room makes the place of column col in the row being filled.
 func (b *Builder) room(col int) {

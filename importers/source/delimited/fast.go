@@ -35,6 +35,7 @@ func (r *reader) records() {
 	from, at, col, cells := start, start, 0, 0
 	lines := 1
 	quoted := -1 // end of the quoted field being read
+	cols, row := r.b.Row()
 	pat, delimiter, columns, longest := r.pat, r.book.delimiter, r.book.lim.Columns, r.book.lim.RecordBytes
 field:
 	for from < len(text) {
@@ -65,7 +66,14 @@ field:
 					break field
 				}
 				if to > from {
-					r.b.SetText(col, uint32(from), uint32(to-from))
+					if col < len(cols) && row < len(cols[col]) {
+						// A call for each cell would cost more than finding it.
+						cell := &cols[col][row]
+						cell.Off, cell.Len, cell.Kind = uint32(from), uint32(to-from), source.Text
+					} else {
+						r.b.PutSpan(col, uint32(from), uint32(to-from), source.Text, source.General, 0)
+						cols, row = r.b.Row()
+					}
 					cells++
 				}
 				col++
@@ -84,6 +92,7 @@ field:
 						return
 					}
 					start, col, cells, lines = from, 0, 0, 1
+					cols, row = r.b.Row()
 				}
 				if from < len(text) && text[from] == '"' {
 					at = from
