@@ -167,6 +167,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 			return err
 		}
 		sheets = append(sheets, sh)
+		sh.keep = true
 		plan, profile, found, err := p.compile(ctx, DryRun, sh, in.maps[i])
 		if err != nil {
 			return err

@@ -99,12 +99,17 @@ type sheet struct {
 	index int
 	env   mappings.Env
 	src   *Source
-	most  int // rows of a block, if not as the reader gives it
+	most  int           // rows of a block, if not as the reader gives it
+	keep  bool          // the rows will be gone over again
+	kept  *source.Spill // they, once they were read to their end
 
 	statements []map[string]importers.Statement // by record of the mapping
 }
 
 func (s *sheet) close() {
+	if s.kept != nil {
+		s.kept.Close()
+	}
 	s.book.Close()
 	s.file.Close()
 }
@@ -176,27 +181,54 @@ func sheetNumber(n int) string { return "#" + strconv.Itoa(n) }
 
 // each reads the sheet to its end, block by block.
 func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
+	give := func(b *source.Block) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.most == 0 {
+			return f(b)
+		}
+		for n := 0; n < b.Rows(); n += s.most {
+			if err := f(rowsOf(b, n, min(n+s.most, b.Rows()))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if s.kept != nil {
+		return eachBlock(s.kept.Replay(), give)
+	}
 	rd, err := s.book.Read(ctx, s.index)
 	if err != nil {
 		return err
 	}
 	defer rd.Close()
+	if !s.keep || s.book.Info().Format == "csv" { // reading text again costs no more than keeping it
+		return eachBlock(rd, give)
+	}
+	kept := &source.Spill{}
+	err = eachBlock(rd, func(b *source.Block) error {
+		if err := kept.Add(b); err != nil {
+			return &FileError{Path: os.TempDir(), Message: pathless(err), Remedy: "make room there, or set TMPDIR to a folder with room", Err: err}
+		}
+		return give(b)
+	})
+	if err != nil {
+		kept.Close()
+		return err
+	}
+	s.kept = kept
+	return nil
+}
+
+func eachBlock(r interface{ Next() (*source.Block, error) }, f func(*source.Block) error) error {
 	for {
-		b, err := rd.Next()
+		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
-			err = ctx.Err()
-		}
-		switch {
-		case err != nil:
-		case s.most == 0:
 			err = f(b)
-		default:
-			for n := 0; err == nil && n < b.Rows(); n += s.most {
-				err = f(rowsOf(b, n, min(n+s.most, b.Rows())))
-			}
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,225 @@
+package source
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+)
+
+// Spill keeps the blocks of a sheet, so that going over them again costs little more than copying them: no inflating, no XML.
+// Up to a few MiB stay in memory; above that they lie in a file that was unlinked before its first byte and is gone however
+// the process ends. It keeps cells, row numbers and widths, not the records of a text file.
+type Spill struct {
+	file *os.File // nil: all of it is in held
+	held []byte
+	size int64
+}
+
+// spillInMemory is what stays in memory.
+const spillInMemory = 4 * mib
+
+// spillHead is the length of a block's head: its bytes, the bytes of its text, rows, columns.
+const spillHead = 16
+
+// Add keeps a block.
+func (s *Spill) Add(b *Block) error {
+	from := len(s.held)
+	s.held = appendBlock(s.held, b)
+	if len(s.held)-from > math.MaxInt32 {
+		return errors.New("a block is too large to be kept")
+	}
+	s.size += int64(len(s.held) - from)
+	if len(s.held) < spillInMemory {
+		return nil
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp("", "sheetlift-rows-*") // mode 0600
+		if err != nil {
+			return fmt.Errorf("keep rows in a temporary file: %w", err)
+		}
+		s.file = f
+		if err := os.Remove(f.Name()); err != nil {
+			return fmt.Errorf("keep rows in a temporary file: %w", err)
+		}
+	}
+	if _, err := s.file.Write(s.held); err != nil {
+		return fmt.Errorf("keep rows in a temporary file: %w", err)
+	}
+	s.held = s.held[:0]
+	return nil
+}
+
+// Close gives all back.
+func (s *Spill) Close() error {
+	s.held = nil
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// Replay gives the blocks in the order in which they were added. Nothing may be added once it is called. Several may be in use.
+func (s *Spill) Replay() *Replay {
+	r := &Replay{held: s.held, size: s.size}
+	if s.file != nil {
+		r.file = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size-int64(len(s.held))), 256<<10)
+	}
+	return r
+}
+
+// appendBlock appends what is kept of a block:
+//
+//	head     bytes after the head, bytes of text, rows, columns (4 × uint32, little endian, as all numbers)
+//	rows     row number and width of each (2 × uint32)
+//	columns  number of used columns, then each: its index (uint32), then of each row kind and flags (1 byte each), the class (1
+//	         byte) and the length (uvarint) if there is a cell
+//	text     the values, column by column
+func appendBlock(p []byte, b *Block) []byte {
+	head := len(p)
+	p = append(p, make([]byte, spillHead)...)
+	put := binary.LittleEndian.AppendUint32
+	for i, row := range b.RowNum {
+		p = put(p, uint32(row))
+		width := 0
+		if i < len(b.Width) {
+			width = b.Width[i]
+		}
+		p = put(p, uint32(width))
+	}
+	p = put(p, uint32(len(b.Used)))
+	text := 0
+	for _, col := range b.Used {
+		p = put(p, uint32(col))
+		for i := range b.Cols[col] {
+			c := &b.Cols[col][i]
+			p = append(p, byte(c.Kind), byte(c.Flags&^Shared))
+			if c.Kind != Empty {
+				p = append(p, byte(c.Class))
+				p = binary.AppendUvarint(p, uint64(c.Len))
+				text += int(c.Len)
+			}
+		}
+	}
+	for _, col := range b.Used {
+		for i := range b.Cols[col] {
+			if c := &b.Cols[col][i]; c.Kind != Empty {
+				p = append(p, b.Bytes(*c)...)
+			}
+		}
+	}
+	for i, n := range [...]int{len(p) - head - spillHead, text, b.Rows(), len(b.Cols)} {
+		binary.LittleEndian.PutUint32(p[head+4*i:], uint32(n))
+	}
+	return p
+}
+
+// Replay reads a Spill.
+type Replay struct {
+	file *bufio.Reader // first, if not nil
+	held []byte
+	size int64
+
+	buf   []byte
+	block Block
+	cols  [][]Cell // storage, by position in Used
+	empty []Cell
+}
+
+// Next gives the next block, or io.EOF after the last. It is valid until the next call.
+func (r *Replay) Next() (*Block, error) {
+	raw, head, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	get := func(at int) int { return int(binary.LittleEndian.Uint32(raw[at:])) }
+	text, rows, columns := head[1], head[2], head[3]
+	b := &r.block
+	b.RowNum, b.Width, b.Used = b.RowNum[:0], b.Width[:0], b.Used[:0]
+	at := 0
+	for range rows {
+		b.RowNum = append(b.RowNum, get(at))
+		b.Width = append(b.Width, get(at+4))
+		at += 8
+	}
+	used := get(at)
+	at += 4
+	for len(r.empty) < rows {
+		r.empty = append(r.empty, Cell{})
+	}
+	b.Cols = b.Cols[:0]
+	for range columns {
+		b.Cols = append(b.Cols, r.empty[:rows])
+	}
+	off := uint32(0)
+	for k := range used {
+		col := get(at)
+		at += 4
+		if k == len(r.cols) {
+			r.cols = append(r.cols, nil)
+		}
+		if cap(r.cols[k]) < rows {
+			r.cols[k] = make([]Cell, rows, max(rows, BlockRows))
+		}
+		cells := r.cols[k][:rows]
+		for i := range cells {
+			c := Cell{Kind: Kind(raw[at]), Flags: Flags(raw[at+1])}
+			at += 2
+			if c.Kind != Empty {
+				c.Class = Class(raw[at])
+				n := uint64(raw[at+1])
+				at += 2
+				if n >= 0x80 {
+					long, size := binary.Uvarint(raw[at-1:])
+					n = long
+					at += size - 1
+				}
+				c.Off, c.Len = off, uint32(n)
+				off += uint32(n)
+			}
+			cells[i] = c
+		}
+		b.Cols[col] = cells
+		b.Used = append(b.Used, col)
+	}
+	b.Data = raw[at : at+text]
+	return b, nil
+}
+
+// next gives the bytes of the next block after its head, and the numbers of the head.
+func (r *Replay) next() (raw []byte, head [4]int, err error) {
+	var bytes [spillHead]byte
+	from := r.held
+	if r.file != nil {
+		switch _, err := io.ReadFull(r.file, bytes[:]); {
+		case errors.Is(err, io.EOF):
+			r.file = nil
+		case err != nil:
+			return nil, head, fmt.Errorf("read kept rows: %w", err)
+		}
+	}
+	if r.file == nil {
+		if len(from) == 0 {
+			return nil, head, io.EOF
+		}
+		copy(bytes[:], from)
+	}
+	for i := range head {
+		head[i] = int(binary.LittleEndian.Uint32(bytes[4*i:]))
+	}
+	if r.file == nil {
+		r.held = from[spillHead+head[0]:]
+		return from[spillHead : spillHead+head[0]], head, nil
+	}
+	if cap(r.buf) < head[0] {
+		r.buf = make([]byte, head[0]+head[0]/4)
+	}
+	r.buf = r.buf[:head[0]]
+	if _, err := io.ReadFull(r.file, r.buf); err != nil {
+		return nil, head, fmt.Errorf("read kept rows: %w", err)
+	}
+	return r.buf, head, nil
+}
