@@ -112,6 +112,7 @@ type Entity struct {
 
 	columns []Column
 	byName  map[string]int
+	subject [len(kinds)]int // indices of the fields that name a subject, -1 where there is none
 }
 
 // Field returns the index of the named field, or -1.
@@ -178,6 +179,9 @@ func (e *Entity) init() {
 		}
 	}
 	e.columns = append(e.columns, e.Derived...)
+	for n, kind := range kinds {
+		e.subject[n] = e.Field(kind)
+	}
 }
 
 // ByName returns the entity of that name, or nil.

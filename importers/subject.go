@@ -30,14 +30,24 @@ func (k Key) String() string {
 // form (münchen.example and xn--mnchen-3ya.example are one), phones are E.164, ids are NFC and keep their case. Only values from the row count: one that an operator states for a file would make all
 // its rows one subject.
 func SubjectKeys(rec *Record, system string) []Key {
-	keys := make([]Key, 0, 4)
-	for _, kind := range kinds {
-		v := rec.Get(kind)
+	return AppendSubjectKeys(make([]Key, 0, len(kinds)), rec, system)
+}
+
+// AppendSubjectKeys appends what SubjectKeys returns.
+func AppendSubjectKeys(keys []Key, rec *Record, system string) []Key {
+	for n, i := range rec.Entity.subject {
+		if i < 0 {
+			continue
+		}
+		v := &rec.Values[i]
 		if !v.Set || v.Origin != FromRow || v.Text == "" {
 			continue
 		}
-		k := Key{Kind: kind, Value: norm.NFC.String(v.Text)}
-		switch kind {
+		k := Key{Kind: kinds[n], Value: v.Text}
+		if !isASCII(k.Value) {
+			k.Value = norm.NFC.String(k.Value)
+		}
+		switch k.Kind {
 		case "subject_id", "device_id":
 			k.System = system
 		case "email":
@@ -50,6 +60,9 @@ func SubjectKeys(rec *Record, system string) []Key {
 
 // foldMail puts an address into the form in which addresses are compared.
 func foldMail(s string) string {
+	if plainMail(s) {
+		return s
+	}
 	s = fold(s)
 	at := strings.LastIndexByte(s, '@')
 	domain := s[at+1:]
@@ -66,7 +79,23 @@ func foldMail(s string) string {
 var domains = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+	for i := range len(s) {
+		if s[i] > unicode.MaxASCII {
+			return false
+		}
+	}
+	return true
+}
+
+// plainMail reports whether an address is surely in the form that foldMail gives: no capital, no other character than ASCII, no
+// domain that could be written in another way.
+func plainMail(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c > unicode.MaxASCII || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return !strings.Contains(s, "xn--")
 }
 
 // Reaches reports whether a suppression with these keys and this reason concerns a record with those keys. An objection,

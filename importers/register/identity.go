@@ -1,6 +1,7 @@
 package register
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -18,47 +19,75 @@ type Identity struct {
 	Tenant    string
 }
 
-// name is the RFC 8785 form of an array of strings (section 3.2.2.2: only what JSON requires is escaped). The strings are UTF-8.
-func name(parts ...string) []byte {
-	p := make([]byte, 0, 128)
+// appendName appends the RFC 8785 form of an array of strings (section 3.2.2.2: only what JSON requires is escaped). The strings
+// are UTF-8.
+func appendName(p []byte, parts ...string) []byte {
 	sep := byte('[')
 	for _, s := range parts {
 		p = append(p, sep, '"')
 		sep = ','
-		for i := range len(s) {
-			switch c := s[i]; {
-			case c == '"' || c == '\\':
-				p = append(p, '\\', c)
-			case c >= 0x20:
-				p = append(p, c)
-			case strings.IndexByte("\b\t\n\f\r", c) >= 0:
-				p = append(p, '\\', "btn fr"[c-'\b'])
-			default:
-				p = append(p, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-			}
+		if plain(s) {
+			p = append(p, s...)
+		} else {
+			p = appendEscaped(p, s)
 		}
 		p = append(p, '"')
 	}
 	return append(p, ']')
 }
 
+func appendEscaped(p []byte, s string) []byte {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			p = append(p, '\\', c)
+		case c >= 0x20:
+			p = append(p, c)
+		case strings.IndexByte("\b\t\n\f\r", c) >= 0:
+			p = append(p, '\\', "btn fr"[c-'\b'])
+		default:
+			p = append(p, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		}
+	}
+	return p
+}
+
+// plain reports whether a string needs no escape.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// uuid5 is the UUIDv5 of the name (RFC 9562, 5.5), as uuid.NewSHA1 gives it with some allocations.
+func (id Identity) uuid5(parts ...string) (u uuid.UUID) {
+	var buf [512]byte
+	sum := sha1.Sum(appendName(append(buf[:0], id.Namespace[:]...), parts...))
+	copy(u[:], sum[:])
+	u[6] = u[6]&0x0f | 0x50
+	u[8] = u[8]&0x3f | 0x80
+	return u
+}
+
 // Record is the id of the record (system, entity, key).
 func (id Identity) Record(system, entity, key string) uuid.UUID {
-	return uuid.NewSHA1(id.Namespace, name(id.Tenant, system, entity, key))
+	return id.uuid5(id.Tenant, system, entity, key)
 }
 
 // Event is the id of the event with that content under (system, entity, key).
 func (id Identity) Event(system, entity, key, contentDigest string) uuid.UUID {
-	return uuid.NewSHA1(id.Namespace, name(id.Tenant, system, entity, key, contentDigest))
+	return id.uuid5(id.Tenant, system, entity, key, contentDigest)
 }
 
 // KeyDigest is what the id map holds instead of the key: SHA-256 over the namespace and the record's name. Without the
 // namespace it can't be tried out against guesses.
 func (id Identity) KeyDigest(system, entity, key string) string {
-	h := sha256.New()
-	h.Write(id.Namespace[:])
-	h.Write(name(id.Tenant, system, entity, key))
-	return hex.EncodeToString(h.Sum(nil))
+	var buf [512]byte
+	sum := sha256.Sum256(appendName(append(buf[:0], id.Namespace[:]...), id.Tenant, system, entity, key))
+	return hexOf(sum)
 }
 
 // ContentDigest is SHA-256 over the typed, length-prefixed values of a record. The original spelling of a date, its zone, who
@@ -87,8 +116,13 @@ func ContentDigest(rec *importers.Record) string {
 			p = appendText(p, nfc(v.Text))
 		}
 	}
-	sum := sha256.Sum256(p)
-	return hex.EncodeToString(sum[:])
+	return hexOf(sha256.Sum256(p))
+}
+
+func hexOf(sum [sha256.Size]byte) string {
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // nfc gives ASCII back as it is: it is in NFC, and nearly all values are ASCII.

@@ -18,7 +18,7 @@ func TestNameIsCanonical(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := name(parts...); string(got) != string(want) {
+		if got := appendName(nil, parts...); string(got) != string(want) {
 			t.Errorf("name(%q) = %s, want %s", parts, got, want)
 		}
 	}
