@@ -26,6 +26,9 @@ import (
 // ChunkRows is how many records one record batch of a staged file holds; it is also the unit that an import commits.
 const ChunkRows = 4096
 
+// envelope is how many columns importers.Envelope has; Append fills them by position.
+const envelope = 10
+
 // Columns returns the stored columns of a staged file of the entity.
 func Columns(e *importers.Entity) []importers.Column {
 	return append(importers.Envelope(), e.Columns()...)
@@ -86,8 +89,9 @@ type Writer struct {
 	columns []importers.Column
 	hash    hash.Hash
 	ipc     *ipc.FileWriter
-	build   *array.RecordBuilder
-	pending int
+	schema  *arrow.Schema
+	values  []column
+	full    bool // the batch must be written before another record
 	rows    int
 }
 
@@ -117,66 +121,75 @@ func Create(path string, e *importers.Entity) (*Writer, error) {
 		return nil, fmt.Errorf("create staged file: %w", err)
 	}
 	w := &Writer{file: f, path: path, entity: e, columns: Columns(e), hash: sha256.New()}
-	schema := Schema(e)
-	w.ipc, err = ipc.NewFileWriter(hashed{f, w.hash}, ipc.WithSchema(schema), ipc.WithAllocator(memory.DefaultAllocator))
+	for _, c := range w.columns {
+		w.values = append(w.values, newColumn(c))
+	}
+	w.schema = Schema(e)
+	w.ipc, err = ipc.NewFileWriter(hashed{f, w.hash}, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
 	if err != nil {
 		w.Abort()
 		return nil, fmt.Errorf("create staged file: %w", err)
 	}
-	w.build = array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	return w, nil
 }
 
 // Append adds one record. derived holds the entity's derived columns in their order.
 func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
-	text := [...]string{o.ID, o.RecordID, o.System, o.Key, o.ContentDigest, o.FileDigest, o.Sheet}
-	i := 0
-	for ; i < len(text); i++ {
-		w.build.Field(i).(*array.StringBuilder).Append(text[i])
+	for i, text := range [...]string{o.ID, o.RecordID, o.System, o.Key, o.ContentDigest, o.FileDigest, o.Sheet} {
+		w.values[i].appendText(text)
 	}
-	w.build.Field(i).(*array.Int64Builder).Append(int64(o.Row))
-	w.build.Field(i + 1).(*array.Int64Builder).Append(int64(o.Line))
-	w.build.Field(i + 2).(*array.StringBuilder).Append(o.RowDigest)
+	w.values[7].appendInt(int64(o.Row))
+	w.values[8].appendInt(int64(o.Line))
+	w.values[9].appendText(o.RowDigest)
 	d := 0
-	for i += 3; i < len(w.columns); i++ {
-		c := w.columns[i]
+	for i := envelope; i < len(w.columns); i++ {
+		c, to := &w.columns[i], &w.values[i]
 		var v Cell
 		if c.Field >= 0 {
-			v = FieldCell(&rec.Values[c.Field], c)
+			if !rec.Values[c.Field].Set {
+				to.appendNull()
+				continue
+			}
+			v = FieldCell(&rec.Values[c.Field], *c)
 		} else {
 			v = derived[d]
 			d++
 		}
-		switch b := w.build.Field(i).(type) {
-		case *array.StringBuilder:
-			if v.Null {
-				b.AppendNull()
-			} else {
-				b.Append(v.Text)
-			}
-		case *array.Int64Builder:
-			if v.Null {
-				b.AppendNull()
-			} else {
-				b.Append(v.Int)
-			}
+		switch {
+		case v.Null:
+			to.appendNull()
+		case to.isInt:
+			to.appendInt(v.Int)
+		default:
+			to.appendText(v.Text)
+			w.full = w.full || to.full()
 		}
 	}
 	w.rows++
-	if w.pending++; w.pending == ChunkRows {
+	if w.full || w.values[0].n == ChunkRows {
 		return w.flush()
 	}
 	return nil
 }
 
 func (w *Writer) flush() error {
-	if w.pending == 0 {
+	n := w.values[0].n
+	if n == 0 {
 		return nil
 	}
-	rec := w.build.NewRecord()
-	defer rec.Release()
-	w.pending = 0
-	if err := w.ipc.Write(rec); err != nil {
+	arrays := make([]arrow.Array, len(w.values))
+	for i := range w.values {
+		arrays[i] = w.values[i].array()
+	}
+	rec := array.NewRecord(w.schema, arrays, int64(n))
+	err := w.ipc.Write(rec)
+	rec.Release()
+	for i := range w.values {
+		arrays[i].Release()
+		w.values[i].reset()
+	}
+	w.full = false
+	if err != nil {
 		return fmt.Errorf("write staged file %s: %w", w.path, err)
 	}
 	return nil
@@ -190,7 +203,6 @@ func (w *Writer) Close() (rows int, digest string, err error) {
 	if err == nil {
 		err = w.file.Sync()
 	}
-	w.build.Release()
 	if cerr := w.file.Close(); err == nil {
 		err = cerr
 	}
@@ -202,9 +214,6 @@ func (w *Writer) Close() (rows int, digest string, err error) {
 
 // Abort closes and removes the file.
 func (w *Writer) Abort() {
-	if w.build != nil {
-		w.build.Release()
-	}
 	w.file.Close()
 	os.Remove(w.path)
 }

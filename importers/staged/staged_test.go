@@ -1,0 +1,120 @@
+package staged
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sheetlift/importers"
+)
+
+// writeConsents stages n records whose cells say which they are.
+func writeConsents(t *testing.T, path string, n int) string {
+	t.Helper()
+	e := importers.ByName("consent")
+	w, err := Create(path, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	email, at := e.Field("email"), e.Field("occurred_at")
+	for i := range n {
+		rec := importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields))}
+		if i%3 > 0 {
+			rec.Values[email] = importers.Value{Set: true, Text: fmt.Sprint("é", i)}
+		}
+		if i%5 > 0 {
+			rec.Values[at] = importers.Value{Set: true, Int: int64(-i), Raw: "x", Precision: "day"}
+		}
+		o := Origin{ID: fmt.Sprint("id", i), Row: i, Line: 2 * i, RowDigest: fmt.Sprint("digest", i)}
+		derived := []Cell{{Text: "receipt"}, {Text: "none"}, {Text: ""}, {Null: true}, {Null: true}}
+		if err := w.Append(&o, &rec, derived); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, digest, err := w.Close()
+	if err != nil || rows != n {
+		t.Fatal(rows, err)
+	}
+	return digest
+}
+
+func TestWhatIsStagedIsRead(t *testing.T) {
+	e := importers.ByName("consent")
+	columns := map[string]int{}
+	for i, c := range Columns(e) {
+		columns[c.Name] = i
+	}
+	for _, n := range []int{0, 1, 7, ChunkRows - 1, ChunkRows, 2*ChunkRows + 9} {
+		path := filepath.Join(t.TempDir(), "x.arrow")
+		r, err := Open(path, e, writeConsents(t, path, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for k := range r.Chunks() {
+			c, err := r.Chunk(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row := range c.Rows() {
+				for column, want := range map[string]Cell{
+					"id": {Text: fmt.Sprint("id", i)}, "row": {Int: int64(i)}, "line": {Int: int64(2 * i)}, "row_digest": {Text: fmt.Sprint("digest", i)},
+					"email": {Text: fmt.Sprint("é", i), Null: i%3 == 0}, "occurred_at": {Int: int64(-i), Null: i%5 == 0},
+					"occurred_at_precision": {Text: "day", Null: i%5 == 0}, "phone": {Null: true}, "class": {Text: "receipt"}, "missing": {}, "stated": {Null: true},
+				} {
+					if want.Null {
+						want = Cell{Null: true}
+					}
+					if got := c.Cell(columns[column], row); got != want {
+						t.Errorf("%d records: record %d, %s: %+v, want %+v", n, i, column, got, want)
+					}
+				}
+				i++
+			}
+			c.Release()
+		}
+		if i != n {
+			t.Errorf("%d of %d records", i, n)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSameRecordsSameBytes(t *testing.T) {
+	dir := t.TempDir()
+	if a, b := writeConsents(t, filepath.Join(dir, "a"), 5000), writeConsents(t, filepath.Join(dir, "b"), 5000); a != b {
+		t.Errorf("%s and %s", a, b)
+	}
+}
+
+func TestChangedFileIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	digest := writeConsents(t, path, 10)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)/2] ^= 1
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, importers.ByName("consent"), digest); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A batch never grows beyond what 32-bit offsets can say.
+func TestFullColumn(t *testing.T) {
+	c := newColumn(importers.Column{})
+	if c.full() {
+		t.Error("an empty column is full")
+	}
+	c.text = make([]byte, 1<<30+1)
+	if !c.full() {
+		t.Error("a column of 1 GiB is not full")
+	}
+}
