@@ -369,3 +369,9 @@ func Overruled(given Event, against []Event, suppressions []Suppression) (bool, 
 	}
 	return true, s.Because
 }
+
+// AsStrong reports whether a suppression of reason b takes nothing back of one of reason a: what the person said outranks a bounce,
+// and only a receipt that is provably later can lift it.
+func AsStrong(a, b string) bool {
+	return suppressionRank[b] <= suppressionRank[a] || Lifts(a) && Lifts(b) || deliveryOnly(a) && deliveryOnly(b)
+}

@@ -26,6 +26,10 @@ import (
 // DryRun puts every row of every source through the code that decides what is imported, and stages the accepted records. It
 // writes nothing to the register and may be run at any time; rows that the register knows already are skipped then.
 func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	in, err := p.dryRunInputs(ctx)
 	if err != nil {
 		return nil, err
@@ -48,6 +52,9 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 		pre: map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
 		check: func(_ context.Context, r *DryRunResult) error {
 			if err := present(r.FindingsFile); err != nil {
+				return err
+			}
+			if err := present(filepath.Join(dir, rejectedFile)); err != nil {
 				return err
 			}
 			for _, f := range r.Staged {
@@ -118,11 +125,14 @@ func (p *Pipeline) mappingDrift(mapped *MapResult, maps []*mappings.Mapping) str
 // run is one dry-run under way.
 type dryRunner struct {
 	*Pipeline
-	rec   *recorder
-	dir   string
-	facts *facts
-	res   *DryRunResult
-	today string
+	rec      *recorder
+	rejected *rejectedWriter
+	dir      string
+	facts    *facts
+	res      *DryRunResult
+	today    string
+	stored   func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
+	obtained map[string]int64                                                 // see firstObtained
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -146,10 +156,24 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err != nil {
 		return err
 	}
-	d := &dryRunner{Pipeline: p, rec: rec, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
+	rejected, err := newRejectedWriter(partial)
+	if err != nil {
+		return err
+	}
+	defer rejected.file.Close() // again after close: for the ways out before it
+	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
+	}
+	d.stored = func(e *importers.Entity, id string) (list []*register.Stored, err error) {
+		err = p.db.View(ctx, func(tx *store.Tx) error {
+			return register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(st *register.Stored) error {
+				list = append(list, st)
+				return nil
+			})
+		})
+		return list, err
 	}
 	if err := p.registerFacts(ctx, d.facts); err != nil {
 		return err
@@ -204,7 +228,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	results := make([]DryRunSource, len(sheets))
 	files := make([][]StagedFile, len(sheets))
 	for _, i := range order {
-		if results[i], files[i], err = d.settle(ctx, sheets[i], plans[i]); err != nil {
+		if results[i], files[i], err = d.settle(ctx, in.frozen, sheets[i], plans[i]); err != nil {
 			return err
 		}
 		for _, rec := range in.maps[i].Records {
@@ -222,13 +246,16 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err := rec.close(&r.Outcome, dir); err != nil {
 		return err
 	}
+	if err := rejected.close(); err != nil {
+		return err
+	}
 	if err := syncRename(partial, dir); err != nil {
 		return err
 	}
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		for i := range r.Staged {
 			f := &r.Staged[i]
-			f.Path = filepath.Join(dir, stagedName(f.Source, f.Entity))
+			f.Path = filepath.Join(dir, stagedName(f.Source, f.Entity, f.Part))
 			if err := recordCopy(ctx, tx, p.id.Tenant, p.batch.Name, Copy{Kind: "staged", Digest: f.SHA256, Place: f.Path}); err != nil {
 				return err
 			}
@@ -267,7 +294,12 @@ func rank(m *mappings.Mapping) int {
 	return least
 }
 
-func stagedName(source, entity string) string { return source + "." + entity + ".arrow" }
+func stagedName(source, entity, part string) string {
+	if part != "" {
+		entity += "." + part
+	}
+	return source + "." + entity + ".arrow"
+}
 
 // token makes subject tokens: an HMAC under the batch's key, truncated to 128 bits.
 func token(key []byte) func(kind, value string) string {
@@ -295,9 +327,18 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 				return nil
 			}
 			st := d.standing(sh, row)
+			untouched := sh.view.untouched(row.Block, row.Index)
+			if untouched { // it stays rejected, but what it says against a consent is said
+				st.rejected = true
+			}
 			for i := range row.Records {
 				st.consent = row.Records[i].Entity.Event
-				d.facts.learn(d.identify(sh, &row.Records[i]), sh.src.obtained, st)
+				x := d.identify(sh, &row.Records[i])
+				if untouched {
+					d.facts.know(&x.Record, x.id, x.system, sh.src.obtained, st)
+				} else {
+					d.facts.learn(x, sh.src.obtained, st)
+				}
 			}
 			d.facts.linkRow(row.Records, sh.src.System)
 			return nil

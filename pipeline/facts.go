@@ -357,7 +357,9 @@ var opposingFilter = map[string]string{
 func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
-			f.imported[place{pr.Source, int(pr.Row)}] = true
+			if pr.Snapshot == p.snap.name { // a row of another snapshot is another row
+				f.imported[place{pr.Source, int(pr.Row)}] = true
+			}
 			return nil
 		})
 		if err != nil {

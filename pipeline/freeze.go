@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -41,6 +42,7 @@ type frozenOwner struct {
 	System     string `json:"system"`
 	Owner      string `json:"owner,omitempty"`
 	ObtainedAt string `json:"obtained_at"`
+	Base       string `json:"base,omitempty"` // mended rows: the snapshot whose rows they are
 }
 
 // Freeze copies the inventoried bytes into the vault as a BagIt bag, signs its tag manifest with the installation's key and
@@ -60,7 +62,7 @@ func (p *Pipeline) Freeze(ctx context.Context) (*FreezeResult, error) {
 		return nil, err
 	} else if frec != nil && !p.sameFiles(frozen, inv) {
 		return nil, &GateError{Stage: Freeze, Why: "the batch is frozen already, from other bytes than the newest inventory saw",
-			Remedy: "put the frozen files back, or start a new batch (another name in batch.yaml) for the new export"}
+			Remedy: "put the frozen files back, or take the new export in with `sheetlift freeze --snapshot delta FILE`, or start a new batch (another name in batch.yaml)"}
 	}
 	if err := p.unchangedSince(inv); err != nil {
 		return nil, err
@@ -110,22 +112,15 @@ func (p *Pipeline) unchangedSince(inv *InventoryResult) error {
 }
 
 func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeResult) error {
-	key, _, err := manifests.LoadOrCreateKey(p.opt.KeyPath)
-	if err != nil {
-		return err
-	}
-	prov := frozenProvenance{Schema: "sheetlift/frozen/v1", Tenant: p.id.Tenant, Batch: p.batch.Name, Snapshot: Initial}
-	spec := manifests.BagSpec{
-		Tags: map[string][]byte{},
-		Sign: func(tagManifest []byte) ([]byte, error) { return key.Sign(manifests.Namespace, tagManifest) },
-	}
+	prov := frozenProvenance{Schema: "sheetlift/frozen/v1", Tenant: p.id.Tenant, Batch: p.batch.Name, Snapshot: p.snap.name}
+	var payload []manifests.PayloadFile
 	for _, f := range inv.Files {
 		ff := FrozenFile{File: f.File, Payload: manifests.PayloadName(f.File), SHA256: f.SHA256, Size: f.Size}
 		fs := frozenSource{}
 		newest := int64(math.MinInt64)
 		for _, s := range p.batch.Sources {
 			if s.File == f.File {
-				fs.Sources = append(fs.Sources, frozenOwner{s.Name, s.Sheet, s.System, s.Owner, s.ObtainedAt})
+				fs.Sources = append(fs.Sources, frozenOwner{s.Name, s.Sheet, s.System, s.Owner, s.ObtainedAt, ""})
 				if s.obtained > newest {
 					newest, ff.ObtainedAt = s.obtained, s.ObtainedAt
 				}
@@ -135,17 +130,35 @@ func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeRe
 		prov.Files = append(prov.Files, fs)
 		r.Files = append(r.Files, ff)
 		r.Bytes += f.Size
-		spec.Payload = append(spec.Payload, manifests.PayloadFile{Source: p.batch.abs(f.File), Name: ff.Payload, SHA256: f.SHA256})
+		payload = append(payload, manifests.PayloadFile{Source: p.batch.abs(f.File), Name: ff.Payload, SHA256: f.SHA256})
 	}
 	tag, err := json.MarshalIndent(prov, "", "  ")
 	if err != nil {
 		return err
 	}
-	spec.Tags[provenanceTag] = append(tag, '\n')
-	spec.Info = []manifests.Pair{
-		{Label: "Source-Organization", Value: p.id.Tenant},
-		{Label: "External-Identifier", Value: p.batch.Name + "/" + Initial},
-		{Label: "Bagging-Date", Value: p.batch.newestObtained().Format("2006-01-02")},
+	err = p.writeBag(ctx, append(tag, '\n'), payload, p.batch.newestObtained(), r)
+	var changed *manifests.IntegrityError
+	if errors.As(err, &changed) {
+		return &GateError{Stage: Freeze, Why: "a file changed while it was copied", Remedy: "run `sheetlift inventory` again"}
+	}
+	return err
+}
+
+// writeBag writes, signs and verifies the bag of the pipeline's snapshot, and records it.
+func (p *Pipeline) writeBag(ctx context.Context, tag []byte, payload []manifests.PayloadFile, date time.Time, r *FreezeResult) error {
+	key, _, err := manifests.LoadOrCreateKey(p.opt.KeyPath)
+	if err != nil {
+		return err
+	}
+	spec := manifests.BagSpec{
+		Payload: payload,
+		Tags:    map[string][]byte{provenanceTag: tag},
+		Sign:    func(tagManifest []byte) ([]byte, error) { return key.Sign(manifests.Namespace, tagManifest) },
+		Info: []manifests.Pair{
+			{Label: "Source-Organization", Value: p.id.Tenant},
+			{Label: "External-Identifier", Value: p.batch.Name + "/" + p.snap.name},
+			{Label: "Bagging-Date", Value: date.Format("2006-01-02")},
+		},
 	}
 	dir := p.bagDir()
 	if err := makeDir(filepath.Dir(dir)); err != nil {
@@ -163,10 +176,6 @@ func (p *Pipeline) freeze(ctx context.Context, inv *InventoryResult, r *FreezeRe
 	bag, err := manifests.WriteBag(ctx, dir, spec)
 	if errors.Is(err, manifests.ErrExists) {
 		bag, err = p.adoptBag(dir, spec)
-	}
-	var changed *manifests.IntegrityError
-	if errors.As(err, &changed) {
-		return &GateError{Stage: Freeze, Why: "a file changed while it was copied", Remedy: "run `sheetlift inventory` again"}
 	}
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type importable struct {
 	mapped *MapResult
 	dry    *DryRunResult
 	rec    *ledger.Record
+	undos  undos // that were done before
 }
 
 // importInputs holds import's gate: frozen bytes, mappings, configuration and staged bytes are those of the newest dry-run, it
@@ -34,6 +35,15 @@ func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable,
 	again := "run `sheetlift map` and `sheetlift dryrun` again, and look at what changed"
 	if in.rec == nil {
 		return nil, &GateError{Stage: stage, Why: "there is no dry-run yet", Remedy: "run `sheetlift dryrun` first"}
+	}
+	if in.undos, err = p.lookUndos(ctx); err != nil {
+		return nil, err
+	}
+	if in.undos.open {
+		return nil, &GateError{Stage: stage, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}
+	}
+	if in.undos.count > 0 && in.rec.AskedAt <= in.undos.finished {
+		return nil, &GateError{Stage: stage, Why: "the batch was undone since the dry-run", Remedy: "run `sheetlift dryrun` again, and look at it before you import"}
 	}
 	if in.dry.Manifest != in.frozen.Manifest {
 		return nil, &GateError{Stage: stage, Why: "the dry-run was of another frozen manifest", Remedy: again}
@@ -81,11 +91,15 @@ func (p *Pipeline) revisionUnmoved(ctx context.Context, tx *store.Tx, rec *ledge
 // Import loads exactly the staged bytes that were dry-run: configs first, then suppressions and cases, then consent. What is in
 // already is left as it is.
 func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	in, err := p.importInputs(ctx, Import)
 	if err != nil {
 		return nil, err
 	}
-	key := p.importKey(in.mapped)
+	key := p.importKey(in.mapped, in.undos)
 	return execute(ctx, p, task[ImportResult]{
 		stage: Import, key: key,
 		pre:   map[string]any{"dryrun": in.dry.Digest},
@@ -102,8 +116,14 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 	})
 }
 
-// importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last.
-func (p *Pipeline) importKey(mapped *MapResult) string { return p.key(Import, mapped.Digest) }
+// importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last; once more after each
+// undo.
+func (p *Pipeline) importKey(mapped *MapResult, u undos) string {
+	if u.count == 0 {
+		return p.key(Import, mapped.Digest)
+	}
+	return p.key(Import, mapped.Digest, fmt.Sprintf("after undo %d", u.count))
+}
 
 // stagedUnchanged opens every staged file once, which checks its bytes, before anything is written.
 func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
@@ -124,7 +144,7 @@ func openStaged(f StagedFile) (*staged.Reader, error) {
 	if e == nil {
 		return nil, fmt.Errorf("staged entity %q is unknown to this version", f.Entity)
 	}
-	rd, err := staged.Open(f.Path, e, f.SHA256)
+	rd, err := staged.Open(f.Path, e, f.SHA256, moreColumns(f.Part)...)
 	if errors.Is(err, staged.ErrChanged) {
 		return nil, &IntegrityError{What: "staged file " + f.Path, Detail: "its bytes are not those that were dry-run", Remedy: "remove the folder it lies in and run `sheetlift dryrun` again", Err: err}
 	}
@@ -144,12 +164,14 @@ func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importab
 			counts[t] = c
 			order = append(order, c)
 		}
-		for _, f := range in.dry.Staged {
-			if f.Entity != e.Name {
-				continue
-			}
-			if err := p.importFile(ctx, op, in, e, f, counts); err != nil {
-				return err
+		for _, part := range stagedParts { // what speaks against a consent first, of all sources
+			for _, f := range in.dry.Staged {
+				if f.Entity != e.Name || f.Part != part {
+					continue
+				}
+				if err := p.importFile(ctx, op, in, e, f, counts); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -167,7 +189,7 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 	}
 	defer rd.Close()
 	o := register.Origin{
-		Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256,
+		Identity: p.id, Batch: p.batch.Name, Snapshot: p.snap.name, Source: f.Source, StagedDigest: f.SHA256,
 		Operation: op.ID(), Operator: p.opt.Operator,
 	}
 	for i := range p.batch.Sources {
@@ -185,7 +207,12 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 		if err != nil {
 			return err
 		}
-		register.CountTables(e, rd.Columns(), c, func(table string) { counts[table].Records++ })
+		register.CountTables(e, rd.Columns(), c, func(table string) {
+			counts[table].Records++
+			if f.Part == partCorrect {
+				counts[table].Corrected++
+			}
+		})
 		loaded += int64(c.Rows())
 		if !done[i] {
 			err = p.importChunk(ctx, op, in, e, f, i, rd, c, o)
@@ -205,13 +232,23 @@ func (p *Pipeline) importChunk(ctx context.Context, op *ledger.Op, in *importabl
 		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
 			return err
 		}
+		if err := p.notUndone(ctx, tx, in.undos); err != nil {
+			return err
+		}
 		if err := p.revisionUnmoved(ctx, tx, in.rec); err != nil {
 			return err
 		}
 		if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(i), "rows": int64(c.Rows())}); err != nil {
 			return err
 		}
-		err := register.LoadChunk(ctx, tx, e, rd.Columns(), c, o)
+		load := register.LoadChunk
+		if f.Part == partCorrect {
+			load = register.CorrectChunk
+		}
+		err := load(ctx, tx, e, rd.Columns(), c, o)
+		if errors.Is(err, register.ErrVersion) {
+			return &GateError{Stage: Import, Why: "the register changed since the dry-run: a record that this batch corrects has another version", Remedy: "run `sheetlift dryrun` again"}
+		}
 		if errors.Is(err, register.ErrHeld) {
 			return &GateError{Stage: Import, Why: "the register changed since the dry-run: it holds a record that this batch brings", Remedy: "run `sheetlift dryrun` again"}
 		}

@@ -41,7 +41,7 @@ func (p *Pipeline) Inventory(ctx context.Context) (*InventoryResult, error) {
 			r.Outcome = p.begin(InventorySchema)
 			r.Config = p.batch.digest
 			for i, file := range p.batch.Files() {
-				f, err := p.inventoryFile(ctx, file, digests[i], rec)
+				f, err := p.inventoryFile(ctx, p.batch.abs(file), file, digests[i], rec)
 				if err != nil {
 					rec.abandon()
 					return err
@@ -55,7 +55,7 @@ func (p *Pipeline) Inventory(ctx context.Context) (*InventoryResult, error) {
 }
 
 func (p *Pipeline) begin(schema string) Outcome {
-	return Outcome{Schema: schema, Batch: p.batch.Name, Snapshot: Initial}
+	return Outcome{Schema: schema, Batch: p.batch.Name, Snapshot: p.snap.name}
 }
 
 // present is the check of a recorded result whose only product is its findings file.
@@ -123,14 +123,14 @@ func (p *Pipeline) mappingBytesDigest() string {
 	return d
 }
 
-func (p *Pipeline) inventoryFile(ctx context.Context, file, digest string, rec *recorder) (*InventoryFile, error) {
+func (p *Pipeline) inventoryFile(ctx context.Context, path, file, digest string, rec *recorder) (*InventoryFile, error) {
 	var sources []*Source
 	for i := range p.batch.Sources {
 		if p.batch.Sources[i].File == file {
 			sources = append(sources, &p.batch.Sources[i])
 		}
 	}
-	fd, err := manifests.OpenVerified(p.batch.abs(file), digest)
+	fd, err := manifests.OpenVerified(path, digest)
 	if err != nil {
 		return nil, &GateError{Stage: Inventory, Why: fmt.Sprintf("%s changed while it was read", file), Remedy: "wait until nobody writes to it, then run inventory again"}
 	}

@@ -19,6 +19,10 @@ import (
 
 // Map profiles the columns of every source in the frozen bag and compiles its mapping against the profile.
 func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	fr, err := p.frozen(ctx, Map)
 	if err != nil {
 		return nil, err
@@ -99,6 +103,7 @@ type sheet struct {
 	index int
 	env   mappings.Env
 	src   *Source
+	view  *mendedView   // rows that came back mended; nil of a sheet as it was exported
 	most  int           // rows of a block, if not as the reader gives it
 	keep  bool          // the rows will be gone over again
 	kept  *source.Spill // they, once they were read to their end
@@ -110,12 +115,18 @@ func (s *sheet) close() {
 	if s.kept != nil {
 		s.kept.Close()
 	}
+	if s.view != nil {
+		s.view.base.close()
+	}
 	s.book.Close()
 	s.file.Close()
 }
 
 // openSheet opens the frozen bytes of a source at its sheet.
 func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, token func(kind, value string) string) (*sheet, error) {
+	if part := fr.part(s.Name); part != nil && part.Base != "" {
+		return p.openMended(ctx, fr, part, s, m, token)
+	}
 	fd, digest, err := p.openFrozen(fr, s.File)
 	if err != nil {
 		return nil, err
@@ -179,8 +190,55 @@ func sheetOf(s *Source, m *mappings.Mapping) string {
 // sheetNumber is how a sheet is named by its position, where its name looks like a value about a person.
 func sheetNumber(n int) string { return "#" + strconv.Itoa(n) }
 
-// each reads the sheet to its end, block by block.
+// openSource opens a source of the pipeline's snapshot by its name.
+func (p *Pipeline) openSource(ctx context.Context, fr *FreezeResult, name string, m *mappings.Mapping, token func(kind, value string) string) (*sheet, error) {
+	for i := range p.batch.Sources {
+		if p.batch.Sources[i].Name == name {
+			return p.openSheet(ctx, fr, &p.batch.Sources[i], m, token)
+		}
+	}
+	return nil, &IntegrityError{What: "snapshot " + fr.Snapshot, Detail: "it does not hold source " + name, Remedy: "restore the database from a backup"}
+}
+
+// whole reads what the sheet's columns are profiled by, block by block.
+func (s *sheet) whole(ctx context.Context, f func(*source.Block) error) error {
+	switch {
+	case s.view == nil:
+		return s.each(ctx, f)
+	case s.view.rows != nil:
+		return s.view.whole(ctx, f)
+	}
+	if err := s.view.base.whole(ctx, f); err != nil {
+		return err
+	}
+	b := source.NewBuilder(s.view.text)
+	return s.each(ctx, func(in *source.Block) error {
+		b.Reset()
+		for i, n := range in.RowNum {
+			if n > s.view.header { // the base has given it
+				s.view.put(b, &mendedRow{num: n, line: lineAt(in, i), cells: rowCells(in, i)})
+			}
+		}
+		return f(b.Block(nil, nil))
+	})
+}
+
+// records reports whether the rows are records of a text file that have bytes of their own.
+func (s *sheet) records() bool { return s.text() && (s.view == nil || s.view.rows == nil) }
+
+// text reports whether the rows were records of a text file when they were exported.
+func (s *sheet) text() bool {
+	if s.view != nil && s.view.rows != nil {
+		return s.view.base.text()
+	}
+	return s.book.Info().Format == "csv"
+}
+
+// each reads the rows to be judged to their end, block by block.
 func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
+	if s.view != nil && s.view.rows != nil {
+		return s.view.each(ctx, f)
+	}
 	give := func(b *source.Block) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -263,7 +321,7 @@ func (p *Pipeline) compile(ctx context.Context, stage string, sh *sheet, m *mapp
 		return nil, nil, nil, err
 	}
 	var rows int64
-	if err := sh.each(ctx, func(b *source.Block) error {
+	if err := sh.whole(ctx, func(b *source.Block) error {
 		rows += int64(b.Rows())
 		p.opt.Progress(stage, sh.src.Name, rows, 0)
 		return prof.Add(b)

@@ -41,6 +41,7 @@ var classes = map[string]string{
 	DryRun:    "compensation",
 	Import:    "forward_recovery",
 	Reconcile: "atomic",
+	Undo:      "compensation",
 }
 
 // Initial is the snapshot that a batch begins with.
@@ -67,6 +68,7 @@ type Pipeline struct {
 	ledger *ledger.Ledger
 	id     register.Identity
 	home   string
+	snap   snapshot // what the stages work on; see snapshot.go
 
 	blockRows int // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
 }
@@ -87,6 +89,7 @@ func New(opt Options) (*Pipeline, error) {
 		opt: opt, batch: opt.Batch, db: opt.DB, home: opt.Home,
 		ledger: ledger.New(opt.DB, ledger.Options{Notify: opt.Notify}),
 		id:     register.Identity{Namespace: ns, Tenant: opt.Batch.Tenant.Name},
+		snap:   snapshot{name: Initial},
 	}
 	if p.home == "" {
 		p.home = Home(opt.Batch)
@@ -110,7 +113,7 @@ func (p *Pipeline) vault() string {
 	return filepath.Join(p.home, "vault")
 }
 
-func (p *Pipeline) bagDir() string { return filepath.Join(p.vault(), p.batch.Name, Initial) }
+func (p *Pipeline) bagDir() string { return filepath.Join(p.vault(), p.batch.Name, p.snap.name) }
 
 // workDir is the folder of one operation's files.
 func (p *Pipeline) workDir(stage, key string) string {
@@ -119,7 +122,7 @@ func (p *Pipeline) workDir(stage, key string) string {
 
 // key is an operation's idempotency key: (tenant, batch, stage, snapshot, input digests).
 func (p *Pipeline) key(stage string, inputs ...string) string {
-	b, err := json.Marshal(append([]string{p.id.Tenant, p.id.Namespace.String(), p.batch.Name, stage, Initial}, inputs...))
+	b, err := json.Marshal(append([]string{p.id.Tenant, p.id.Namespace.String(), p.batch.Name, stage, p.snap.name}, inputs...))
 	if err != nil {
 		panic(err) // strings always marshal
 	}
@@ -149,7 +152,7 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 	r := new(R)
 	out := any(r).(result).outcome()
 	op, err := p.ledger.Begin(ctx, ledger.Request{
-		Tenant: p.id.Tenant, Batch: p.batch.Name, Stage: t.stage, Snapshot: Initial, Class: classes[t.stage],
+		Tenant: p.id.Tenant, Batch: p.batch.Name, Stage: t.stage, Snapshot: p.snap.name, Class: classes[t.stage],
 		Operator: p.opt.Operator, Key: t.key, RequestDigest: t.key, Preconditions: t.pre,
 	})
 	if err != nil {
@@ -259,7 +262,9 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		return hideStaged(r.Staged)
+		restore, rejects := hideStaged(r.Staged), r.Rejects
+		r.Rejects = nil
+		return func() { restore(); r.Rejects = rejects }
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}
@@ -299,7 +304,7 @@ func (p *Pipeline) place(r any, absolute bool) {
 func last[R any](ctx context.Context, p *Pipeline, stage string) (*R, *ledger.Record, error) {
 	var rec *ledger.Record
 	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
-		rec, err = ledger.Last(ctx, tx, p.id.Tenant, p.batch.Name, Initial, stage)
+		rec, err = ledger.Last(ctx, tx, p.id.Tenant, p.batch.Name, p.snap.name, stage)
 		return err
 	})
 	if err != nil || rec == nil {

@@ -21,7 +21,11 @@ const sampleSize = 5
 // Reconcile compares what was frozen, what was staged and what the register holds, per source and entity: counts and typed,
 // order-free, duplicate-aware hashes. The frozen side is read again from the bag's bytes.
 func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
-	imp, rec, err := last[ImportResult](ctx, p, Import)
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	imp, rec, err := p.currentImport(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +102,7 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 		if err != nil {
 			return err
 		}
-		o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256}
+		o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: p.snap.name, Source: f.Source, StagedDigest: f.SHA256}
 		err = p.db.View(ctx, func(tx *store.Tx) error {
 			if err := register.SumRegister(ctx, tx, e, o, &b, &registerRows, inRegister); err != nil {
 				return err

@@ -16,6 +16,8 @@ const (
 	TraceSchema     = "sheetlift/trace/v1"
 	VerifySchema    = "sheetlift/verify/v1"
 	RunSchema       = "sheetlift/run/v1"
+	UndoSchema      = "sheetlift/undo/v1"
+	ExplainSchema   = "sheetlift/explain/v1"
 )
 
 // Outcome is what every stage result begins and ends with. Complete is false when the stage stopped early; such a result is never
@@ -140,6 +142,19 @@ type FreezeResult struct {
 	Bytes    int64        `json:"bytes"`
 	Bag      string       `json:"bag,omitempty"`       // where it lies; no part of the digest
 	SignedBy string       `json:"signed_by,omitempty"` // the installation's public key; no part of the digest
+	Kind     string       `json:"kind,omitempty"`      // of a snapshot after the initial one: mended, delta
+	Number   int          `json:"number,omitempty"`    // counts the snapshots; 0 is the initial one
+	Previous string       `json:"previous,omitempty"`  // manifest digest of the snapshot before
+	Parts    []FrozenPart `json:"parts,omitempty"`     // what a snapshot after the initial one holds of which source
+}
+
+// FrozenPart is the share of one source in a snapshot after the initial one.
+type FrozenPart struct {
+	Source     string `json:"source"`
+	File       string `json:"file"`
+	Sheet      string `json:"sheet,omitempty"` // mended rows: the sheet of the workbook
+	Base       string `json:"base,omitempty"`  // mended rows: the snapshot whose rows they are
+	ObtainedAt string `json:"obtained_at"`
 }
 
 // FrozenFile is one payload file of the bag.
@@ -184,6 +199,15 @@ type DryRunResult struct {
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
 	Staged   []StagedFile            `json:"staged"`
+	Rejects  []RejectsFile           `json:"rejects,omitempty"` // written on demand; no part of the digest
+}
+
+// RejectsFile is a file of rejected rows for their owner to mend.
+type RejectsFile struct {
+	File   string `json:"file"`
+	Source string `json:"source,omitempty"` // of a text file; a workbook has all sources
+	Rows   int    `json:"rows"`
+	SHA256 string `json:"sha256"`
 }
 
 // DryRunSource is the share of one source.
@@ -195,6 +219,8 @@ type DryRunSource struct {
 	Rejected  map[string]int `json:"rejected_by"` // first rule that each rejected row broke
 	Skipped   map[string]int `json:"skipped_by"`
 	Tolerance int            `json:"tolerance"`
+	Corrected int            `json:"corrected,omitempty"` // delta: records that get a new version
+	Vanished  int            `json:"vanished,omitempty"`  // delta: records that the register has from this source and that no row gives any more
 	Reason    string         `json:"tolerance_reason,omitempty"`
 	Owner     string         `json:"tolerance_owner,omitempty"`
 }
@@ -219,6 +245,7 @@ type CaseCount struct {
 type StagedFile struct {
 	Entity string `json:"entity"`
 	Source string `json:"source"`
+	Part   string `json:"part,omitempty"` // of a delta: "against" (withdrawals, refusals, expiries; they go first), "correct" (new versions)
 	Rows   int    `json:"rows"`
 	SHA256 string `json:"sha256"`
 	Path   string `json:"path,omitempty"` // no part of the digest
@@ -235,9 +262,10 @@ type ImportResult struct {
 
 // ImportedCount counts the records that an import put into one table.
 type ImportedCount struct {
-	Entity  string `json:"entity"`
-	Table   string `json:"table"`
-	Records int64  `json:"records"`
+	Entity    string `json:"entity"`
+	Table     string `json:"table"`
+	Records   int64  `json:"records"`
+	Corrected int64  `json:"corrected,omitempty"` // of them, new versions of records that were there
 }
 
 // ReconcileResult says whether frozen, staged and register agree.
@@ -285,11 +313,12 @@ type SamplePair struct {
 
 // StatusResult says how far a batch is.
 type StatusResult struct {
-	Schema string        `json:"schema"`
-	Batch  string        `json:"batch"`
-	Stages []StageStatus `json:"stages"`
-	Next   string        `json:"next"` // the next command, or what is waited for
-	Cases  CaseCount     `json:"cases"`
+	Schema   string        `json:"schema"`
+	Batch    string        `json:"batch"`
+	Snapshot string        `json:"snapshot"` // the newest one, which the stages are of
+	Stages   []StageStatus `json:"stages"`
+	Next     string        `json:"next"` // the next command, or what is waited for
+	Cases    CaseCount     `json:"cases"`
 }
 
 // StageStatus is one stage.

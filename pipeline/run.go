@@ -19,10 +19,19 @@ func (p *Pipeline) Run(ctx context.Context, until string, each func(result any))
 	if !slices.Contains(Stages, until) {
 		return fmt.Errorf("unknown stage %q", until)
 	}
+	later, err := p.newest(ctx)
+	if err != nil {
+		return err
+	}
 	for _, stage := range Stages {
+		if later.snap.kind != "" && stage == Inventory && until != Inventory {
+			continue // the files of the initial snapshot may be gone; those of this one were looked through when they were frozen
+		}
 		var r any
 		var err error
-		if stage == DryRun {
+		if later.snap.kind != "" && stage == Freeze {
+			r, err = later.refrozen(ctx)
+		} else if stage == DryRun {
 			r, err = p.dryRunOnce(ctx)
 		} else {
 			r, err = p.Stage(ctx, stage)
@@ -40,9 +49,23 @@ func (p *Pipeline) Run(ctx context.Context, until string, each func(result any))
 	return nil
 }
 
+// refrozen is the freeze of a snapshot after the initial one, its bag verified: run takes no further files in.
+func (p *Pipeline) refrozen(ctx context.Context) (any, error) {
+	fr, err := p.frozen(ctx, Freeze)
+	if err != nil {
+		return nil, err
+	}
+	fr.AlreadyDone = true
+	return fr, nil
+}
+
 // dryRunOnce is DryRun, unless an import of these frozen bytes under these mappings has begun: then the dry-run it rests on
 // stands, so that an interrupted import goes on to the end it would have had, and a finished one is not looked for again.
 func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	in, err := p.dryRunInputs(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +82,11 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := p.importKey(in.mapped)
+	u, err := p.lookUndos(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := p.importKey(in.mapped, u)
 	for _, op := range ops {
 		if op.ID != key || op.State != ledger.Succeeded && own == 0 {
 			continue
@@ -106,6 +133,17 @@ func orNil[R any](r *R, err error) (any, error) {
 		return nil, err
 	}
 	return r, err
+}
+
+// StageOf is the stage that a result is of.
+func StageOf(r any) string {
+	o := Common(r)
+	if o == nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(o.Schema, "/")
+	stage, _, _ := strings.Cut(rest, "/")
+	return stage
 }
 
 // Common returns the part that every stage result has.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/importers/staged"
@@ -16,18 +18,30 @@ import (
 )
 
 // settle decides every row of a source and stages the records of the accepted ones.
-func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
+func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
 	s := &settler{
-		dryRunner: d, sh: sh, writers: map[string]*staged.Writer{},
+		dryRunner: d, sh: sh, plan: plan, writers: map[string]*staged.Writer{}, part: in.part(sh.src.Name),
 		out: DryRunSource{Source: sh.src.Name, File: sh.src.File, Sheet: sh.env.Sheet, Rejected: map[string]int{}, Skipped: map[string]int{},
 			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
 	}
 	defer s.abort()
-	sink := finding.SinkFunc(func(f finding.Finding) error { return d.rec.Add(f) })
+	if err := s.expect(ctx); err != nil {
+		return s.out, nil, err
+	}
+	sink := finding.SinkFunc(func(f finding.Finding) error {
+		s.fault(f)
+		return d.rec.Add(f)
+	})
 	err := sh.each(ctx, func(b *source.Block) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
 		return plan.Apply(b, sink, s.row)
 	})
+	if err == nil {
+		err = s.strays()
+	}
+	if err == nil {
+		err = s.vanished()
+	}
 	if err != nil {
 		return s.out, nil, err
 	}
@@ -48,8 +62,12 @@ func (d *dryRunner) settle(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 type settler struct {
 	*dryRunner
 	sh      *sheet
+	plan    *mappings.Plan
 	out     DryRunSource
-	writers map[string]*staged.Writer
+	writers map[string]*staged.Writer // by name of the staged file
+	part    *FrozenPart               // of a snapshot after the initial one
+	faults  []rejectedBy              // of the row under way
+	gone    map[uuid.UUID]bool        // delta: records of the register that no row has given so far
 }
 
 func (s *settler) abort() {
@@ -62,24 +80,27 @@ func (s *settler) abort() {
 func (s *settler) close() ([]StagedFile, error) {
 	var files []StagedFile
 	for i := range importers.Entities {
-		name := importers.Entities[i].Name
-		w := s.writers[name]
-		if w == nil {
-			continue
+		for _, part := range stagedParts {
+			name := stagedName(s.sh.src.Name, importers.Entities[i].Name, part)
+			w := s.writers[name]
+			if w == nil {
+				continue
+			}
+			delete(s.writers, name)
+			rows, digest, err := w.Close()
+			if err != nil {
+				return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
+			}
+			files = append(files, StagedFile{Entity: importers.Entities[i].Name, Source: s.sh.src.Name, Part: part, Rows: rows, SHA256: digest})
 		}
-		delete(s.writers, name)
-		rows, digest, err := w.Close()
-		if err != nil {
-			return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
-		}
-		files = append(files, StagedFile{Entity: name, Source: s.sh.src.Name, Rows: rows, SHA256: digest})
 	}
 	return files, nil
 }
 
-func (s *settler) reject(rule string) {
+func (s *settler) reject(row *mappings.Row, rule string) error {
 	s.out.Rows.Rejected++
 	s.out.Rejected[rule]++
+	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 
 func (s *settler) skip(rule string) {
@@ -89,20 +110,32 @@ func (s *settler) skip(rule string) {
 
 // row decides one row: rejected if any of its records is, skipped if none brings anything new, accepted otherwise.
 func (s *settler) row(row *mappings.Row) error {
+	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
+	if len(s.gone) > 0 && row.Verdict != mappings.Accepted {
+		for _, x := range s.plan.Named(row) {
+			delete(s.gone, s.id.Record(s.sh.src.System, x.Entity.Name, x.Key))
+		}
+	}
 	switch row.Verdict {
 	case mappings.Rejected:
-		s.reject(row.Rule)
-		return nil
+		return s.reject(row, row.Rule)
 	case mappings.Skipped:
 		s.skip(row.Rule)
 		return nil
+	}
+	if s.sh.view.untouched(row.Block, row.Index) {
+		if err := s.report(row, "row.unmended", "", nil, nil); err != nil {
+			return err
+		}
+		return s.reject(row, "row.unmended")
 	}
 	var keep []judged
 	known, repeats := 0, 0
 	first := ""
 	for i := range row.Records {
 		x := s.identify(s.sh, &row.Records[i])
+		delete(s.gone, x.recordUID)
 		j, rule, err := s.judge(row, x)
 		if err != nil {
 			return err
@@ -130,11 +163,12 @@ func (s *settler) row(row *mappings.Row) error {
 	}
 	switch {
 	case first != "":
-		s.reject(first)
-		return nil
+		return s.reject(row, first)
 	case len(keep) > 0 && known == 0 && s.facts.imported[place{s.sh.src.Name, row.Num}]:
-		s.reject("row.rekeyed")
-		return s.report(row, "row.rekeyed", "", nil, nil)
+		if err := s.report(row, "row.rekeyed", "", nil, nil); err != nil {
+			return err
+		}
+		return s.reject(row, "row.rekeyed")
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
 		return s.report(row, "row.known", "", nil, nil)
@@ -160,6 +194,8 @@ func (s *settler) row(row *mappings.Row) error {
 type judged struct {
 	identified
 	verdict importers.Verdict // consent only
+	part    string            // of the staged file
+	version int64             // correction: the version it is made against
 }
 
 // report adds a finding about a row, or about one field of one of its records.
@@ -180,6 +216,7 @@ func (s *settler) report(row *mappings.Row, rule, field string, x *identified, e
 	if edit != nil {
 		edit(&f)
 	}
+	s.fault(f)
 	return s.rec.Add(f)
 }
 
@@ -197,6 +234,9 @@ type decision struct {
 	message string // instead of the rule's own
 	notes   []note // findings beside the verdict
 	verdict importers.Verdict
+	part    string // of the staged file
+	version int64  // correction: the version it is made against
+	err     error  // the register can't be asked
 }
 
 type note struct{ rule, field, message string }
@@ -204,6 +244,9 @@ type note struct{ rule, field, message string }
 // judge decides one record and reports why it is rejected, and what is doubtful about it.
 func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error) {
 	d := s.decide(s.sh.src, s.sh.statements[x.Spec], &x)
+	if d.err != nil {
+		return judged{}, "", d.err
+	}
 	if d.rule == "" {
 		s.opposed(&x, &d)
 	}
@@ -212,7 +255,7 @@ func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error)
 			return judged{}, "", err
 		}
 	}
-	j := judged{identified: x, verdict: d.verdict}
+	j := judged{identified: x, verdict: d.verdict, part: d.part, version: d.version}
 	if d.rule == "" || d.rule == "row.repeat" || d.rule == "row.known" { // a skipped row is reported once, whatever its records
 		return j, d.rule, nil
 	}
@@ -240,11 +283,15 @@ func (d *dryRunner) decide(src *Source, statements map[string]importers.Statemen
 	}
 	switch d.facts.heldState(x) {
 	case heldSame:
-		out.rule = "row.known"
+		out.rule, out.err = d.repeated(x)
 		return out
 	case heldOther:
-		out.rule = "register.conflict"
-		return out
+		if d.corrects(src, x, &out); out.err != nil || out.rule != "" {
+			return out
+		}
+	}
+	if d.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
+		out.part = partAgainst
 	}
 	for i := range x.Entity.Fields {
 		f := &x.Entity.Fields[i]
@@ -348,17 +395,22 @@ func (s *settler) speaksAgainst(x *identified) bool {
 // stage appends one record to its staged file and counts it.
 func (s *settler) stage(row *mappings.Row, j *judged, rowDigest string) error {
 	e := j.Entity
-	w := s.writers[e.Name]
+	name := stagedName(s.sh.src.Name, e.Name, j.part)
+	w := s.writers[name]
 	if w == nil {
 		var err error
-		if w, err = staged.Create(filepath.Join(s.dir, stagedName(s.sh.src.Name, e.Name)), e); err != nil {
+		if w, err = staged.Create(filepath.Join(s.dir, name), e, moreColumns(j.part)...); err != nil {
 			return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
 		}
-		s.writers[e.Name] = w
+		s.writers[name] = w
 	}
 	derived, err := derive(j)
 	if err != nil {
 		return err
+	}
+	if j.part == partCorrect {
+		derived = append(derived, staged.Cell{Int: j.version})
+		s.out.Corrected++
 	}
 	o := staged.Origin{
 		ID: j.id, RecordID: j.recordID, System: j.system, Key: j.Key, ContentDigest: j.content,

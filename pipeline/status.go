@@ -13,9 +13,13 @@ import (
 
 // Status says how far the batch is and what comes next. It changes nothing.
 func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
-	r := &StatusResult{Schema: StatusSchema, Batch: p.batch.Name}
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &StatusResult{Schema: StatusSchema, Batch: p.batch.Name, Snapshot: p.snap.name}
 	var ops []*ledger.Record
-	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
 		return err
 	})
@@ -24,7 +28,11 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	}
 	for _, stage := range Stages {
 		st := StageStatus{Stage: stage, State: "not started"}
-		if rec := newest(ops, stage); rec != nil {
+		of := p.snap.name
+		if stage == Inventory {
+			of = Initial
+		}
+		if rec := newest(ops, stage, of); rec != nil {
 			st.State, st.Operator, st.Digest = string(rec.State), rec.Operator, rec.ResultDigest
 			if rec.FinishedAt > 0 {
 				st.Finished = time.UnixMicro(rec.FinishedAt).UTC().Format(time.RFC3339)
@@ -52,10 +60,10 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 }
 
 // newest is the operation of a stage that was asked for last, whatever its state.
-func newest(ops []*ledger.Record, stage string) *ledger.Record {
+func newest(ops []*ledger.Record, stage, snapshot string) *ledger.Record {
 	var n *ledger.Record
 	for _, op := range ops {
-		if op.Stage == stage && (n == nil || op.AskedAt > n.AskedAt) {
+		if op.Stage == stage && op.Snapshot == snapshot && (n == nil || op.AskedAt > n.AskedAt) {
 			n = op
 		}
 	}
@@ -71,11 +79,11 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 			}
 		}
 	}
-	inv, _, err := last[InventoryResult](ctx, p, Inventory)
+	inv, _, err := last[InventoryResult](ctx, p.initial(), Inventory)
 	if err != nil {
 		return err
 	}
-	if inv != nil && inv.Config != p.batch.digest {
+	if inv != nil && inv.Config != p.batch.digest && p.snap.kind == "" {
 		mark(Inventory, "batch.yaml changed")
 	}
 	mapped, _, err := last[MapResult](ctx, p, Map)
@@ -95,6 +103,26 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 		if why != "" {
 			mark(Map, why)
 			mark(DryRun, why)
+		}
+	}
+	u, err := p.lookUndos(ctx)
+	if err != nil {
+		return err
+	}
+	for _, stage := range []string{DryRun, Import, Reconcile} {
+		var rec *ledger.Record
+		err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+			rec, err = ledger.Last(ctx, tx, p.id.Tenant, p.batch.Name, p.snap.name, stage)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case u.open:
+			mark(stage, "an undo has begun: sheetlift undo")
+		case u.undone(rec):
+			mark(stage, "the import was undone")
 		}
 	}
 	if dry != nil {

@@ -118,7 +118,7 @@ func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.E
 					place.File = s.File
 				}
 			}
-			for field, cols := range cellsOf(cells[pr.Source], st) {
+			for field, cols := range cellsOf(cells[pr.Snapshot+"\x00"+pr.Source], st) {
 				var refs []string
 				for _, c := range cols {
 					refs = append(refs, source.Ref(c, int(pr.Row)))
@@ -262,14 +262,24 @@ func cellsOf(list []outlined, st *register.Stored) map[string][]int {
 	return found
 }
 
-// fieldColumns gives, by source, the records of its mapping with their columns in the frozen sheet. What can't be read any more
-// is left out: a trace shows what there is.
+// fieldColumns gives, by snapshot and source, the records of its mapping with their columns in the frozen sheet. What can't be
+// read any more is left out: a trace shows what there is.
 func (p *Pipeline) fieldColumns(ctx context.Context) map[string][]outlined {
 	out := map[string][]outlined{}
-	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
-	if err != nil || rec == nil {
+	all, _, err := p.freezes(ctx)
+	if err != nil {
 		return out
 	}
+	for _, fr := range all {
+		if q, err := p.at(fr); err == nil {
+			q.snapshotColumns(ctx, fr, out)
+		}
+	}
+	return out
+}
+
+// snapshotColumns adds the columns of one snapshot's sheets.
+func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out map[string][]outlined) {
 	for i := range p.batch.Sources {
 		s := &p.batch.Sources[i]
 		data, err := os.ReadFile(p.batch.abs(s.Mapping))
@@ -285,10 +295,10 @@ func (p *Pipeline) fieldColumns(ctx context.Context) map[string][]outlined {
 			continue
 		}
 		for k, o := range m.Outlines(header) {
-			out[s.Name] = append(out[s.Name], outlined{o, &m.Records[k]})
+			at := fr.Snapshot + "\x00" + s.Name
+			out[at] = append(out[at], outlined{o, &m.Records[k]})
 		}
 	}
-	return out
 }
 
 // readHeader reads the header of a frozen sheet.
@@ -298,17 +308,6 @@ func (p *Pipeline) readHeader(ctx context.Context, fr *FreezeResult, s *Source, 
 		return nil, err
 	}
 	defer sh.close()
-	rd, err := sh.book.Read(ctx, sh.index)
-	if err != nil {
-		return nil, err
-	}
-	defer rd.Close()
-	b, err := rd.Next()
-	if err != nil {
-		return nil, err
-	}
-	if _, i := m.HeaderIn(b); i >= 0 {
-		return mappings.HeaderNames(b, i), nil
-	}
-	return nil, nil
+	header, _, err := sh.header(ctx, m)
+	return header, err
 }

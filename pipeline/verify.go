@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -44,69 +46,20 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 		}
 		check(fmt.Sprintf("checkpoint chain of %s %s", op.Stage, short(op.ID)), err, "")
 	}
-	inv, _, err := last[InventoryResult](ctx, p, Inventory)
+	inv, _, err := last[InventoryResult](ctx, p.initial(), Inventory)
 	if err != nil {
 		return nil, err
 	}
 	verifyResult(p, check, Inventory, inv)
-	fr, _, err := last[FreezeResult](ctx, p, Freeze)
+	all, _, err := p.freezes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	verifyResult(p, check, Freeze, fr)
-	if fr != nil {
-		err := p.verifyBag(fr)
-		check("frozen bag: bytes, completeness, signature", err, fmt.Sprintf("%d files, manifest %s", len(fr.Files), short(fr.Manifest)))
-	}
-	mapped, _, err := last[MapResult](ctx, p, Map)
-	if err != nil {
-		return nil, err
-	}
-	verifyResult(p, check, Map, mapped)
-	dry, _, err := last[DryRunResult](ctx, p, DryRun)
-	if err != nil {
-		return nil, err
-	}
-	verifyResult(p, check, DryRun, dry)
-	if dry != nil {
-		for _, f := range dry.Staged {
-			check("staged file "+stagedName(f.Source, f.Entity), checkStaged(f), fmt.Sprintf("%d records", f.Rows))
-		}
-	}
-	imp, _, err := last[ImportResult](ctx, p, Import)
-	if err != nil {
-		return nil, err
-	}
-	verifyResult(p, check, Import, imp)
-	if imp != nil {
-		for _, f := range imp.Staged {
-			err := p.checkRegister(ctx, f)
-			if err != nil && !errors.As(err, new(*IntegrityError)) && !errors.As(err, new(*FileError)) {
-				return nil, err
-			}
-			check("register records of "+stagedName(f.Source, f.Entity), err, fmt.Sprintf("%d records read back, contents equal", f.Rows))
-		}
-		want, got := 0, 0
-		for _, f := range imp.Staged {
-			want += f.Rows
-		}
-		err := p.db.View(ctx, func(tx *store.Tx) error {
-			return register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(register.Provenance) error { got++; return nil })
-		})
-		if err != nil {
+	for _, fr := range all {
+		if err := p.verifySnapshot(ctx, check, fr, fr == all[len(all)-1], ops); err != nil {
 			return nil, err
 		}
-		err = nil
-		if got != want {
-			err = fmt.Errorf("the register has provenance for %d records, %d were imported", got, want)
-		}
-		check("provenance of the imported records", err, fmt.Sprintf("%d records", got))
 	}
-	rec, _, err := last[ReconcileResult](ctx, p, Reconcile)
-	if err != nil {
-		return nil, err
-	}
-	verifyResult(p, check, Reconcile, rec)
 	var list []Copy
 	if err := p.db.View(ctx, func(tx *store.Tx) (err error) {
 		list, err = copies(ctx, tx, p.id.Tenant, p.batch.Name)
@@ -124,6 +77,93 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 	return r, nil
 }
 
+// verifySnapshot checks one snapshot of a batch and what the stages recorded of it.
+func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error, string), fr *FreezeResult, newest bool, ops []*ledger.Record) error {
+	q, err := p.at(fr)
+	if err != nil {
+		return err
+	}
+	of := ""
+	if fr.Number > 0 {
+		of = " of snapshot " + fr.Snapshot
+	}
+	verifyResult(q, check, Freeze+of, fr)
+	err = q.verifyBag(fr)
+	check("frozen bag: bytes, completeness, signature"+of, err, fmt.Sprintf("%d files, manifest %s", len(fr.Files), short(fr.Manifest)))
+	mapped, _, err := last[MapResult](ctx, q, Map)
+	if err != nil {
+		return err
+	}
+	verifyResult(q, check, Map+of, mapped)
+	dry, _, err := last[DryRunResult](ctx, q, DryRun)
+	if err != nil {
+		return err
+	}
+	verifyResult(q, check, DryRun+of, dry)
+	if dry != nil {
+		for _, f := range dry.Staged {
+			check("staged file "+stagedName(f.Source, f.Entity, f.Part)+of, checkStaged(f), fmt.Sprintf("%d records", f.Rows))
+		}
+	}
+	u, err := p.lookUndos(ctx)
+	if err != nil {
+		return err
+	}
+	want, got, whole := 0, 0, true
+	imports := 0
+	for _, op := range ops {
+		if op.Stage != Import || op.Snapshot != fr.Snapshot {
+			continue
+		}
+		imports++
+		if op.State != ledger.Succeeded {
+			whole = false
+			continue
+		}
+		imp := new(ImportResult)
+		if err := json.Unmarshal(op.Result, imp); err != nil {
+			return fmt.Errorf("recorded result of import: %w", err)
+		}
+		p.place(imp, true)
+		verifyResult(q, check, Import+of, imp)
+		for _, f := range imp.Staged {
+			want += f.Rows
+		}
+		if newest && !u.undone(op) { // what later snapshots or an undo changed is not what was imported then
+			for _, f := range imp.Staged {
+				err := q.checkRegister(ctx, f)
+				if err != nil && !errors.As(err, new(*IntegrityError)) && !errors.As(err, new(*FileError)) {
+					return err
+				}
+				check("register records of "+stagedName(f.Source, f.Entity, f.Part)+of, err, fmt.Sprintf("%d records read back, contents equal", f.Rows))
+			}
+		}
+	}
+	if imports > 0 {
+		err := p.db.View(ctx, func(tx *store.Tx) error {
+			return register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
+				if name, _, _ := strings.Cut(pr.Snapshot, register.Retracted); name == fr.Snapshot {
+					got++
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		if whole && got != want || got < want {
+			err = fmt.Errorf("the register has provenance for %d records, %d were imported", got, want)
+		}
+		check("provenance of the imported records"+of, err, fmt.Sprintf("%d records", got))
+	}
+	rec, _, err := last[ReconcileResult](ctx, q, Reconcile)
+	if err != nil {
+		return err
+	}
+	verifyResult(q, check, Reconcile+of, rec)
+	return nil
+}
+
 // checkRegister compares what the register holds of a staged file with what was staged.
 func (p *Pipeline) checkRegister(ctx context.Context, f StagedFile) error {
 	e := importers.ByName(f.Entity)
@@ -131,7 +171,7 @@ func (p *Pipeline) checkRegister(ctx context.Context, f StagedFile) error {
 	if _, err := p.sumStaged(f, e, nil, &want, &rows, map[int64]bool{}); err != nil {
 		return err
 	}
-	o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: Initial, Source: f.Source, StagedDigest: f.SHA256}
+	o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: p.snap.name, Source: f.Source, StagedDigest: f.SHA256}
 	err := p.db.View(ctx, func(tx *store.Tx) error {
 		return register.SumRegister(ctx, tx, e, o, &got, &rows, map[int64]bool{})
 	})

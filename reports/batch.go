@@ -12,7 +12,11 @@ import (
 )
 
 func status(p *page, r *pipeline.StatusResult) {
-	p.line("batch %s", clean(r.Batch))
+	of := ""
+	if r.Snapshot != "" && r.Snapshot != pipeline.Initial {
+		of = ", snapshot " + r.Snapshot
+	}
+	p.line("batch %s%s", clean(r.Batch), clean(of))
 	cases(p, r.Cases)
 	t := table{head: []string{"stage", "state", "by", "finished", "digest", "remark"}}
 	for _, s := range r.Stages {

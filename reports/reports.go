@@ -51,6 +51,10 @@ func render(p *page, result any) error {
 		imported(p, r)
 	case *pipeline.ReconcileResult:
 		reconcile(p, r)
+	case *pipeline.ExplainResult:
+		explain(p, r)
+	case *pipeline.UndoResult:
+		undo(p, r)
 	case *pipeline.StatusResult:
 		status(p, r)
 	case *pipeline.TraceResult:

@@ -65,13 +65,24 @@ func remarks(s *pipeline.InventorySheet) string {
 }
 
 func freeze(p *page, r *pipeline.FreezeResult) {
-	p.head("freeze", &r.Outcome, fmt.Sprintf("%s, %s, frozen", counted(len(r.Files), "file"), counted(r.Bytes, "byte")))
+	frozen := fmt.Sprintf("%s, %s, frozen", counted(len(r.Files), "file"), counted(r.Bytes, "byte"))
+	if r.Number > 0 {
+		frozen += " as snapshot " + r.Snapshot
+	}
+	p.head("freeze", &r.Outcome, frozen)
 	if !p.brief {
 		t := table{head: []string{"file", "bytes", "obtained at", "SHA-256"}}
 		for _, f := range r.Files {
 			t.add(f.File, f.Size, f.ObtainedAt, short(f.SHA256)+"…")
 		}
 		p.table("  ", t)
+	}
+	for _, s := range r.Parts {
+		if s.Base != "" {
+			p.line("  mended rows of source %s, handed out from snapshot %s", clean(s.Source), clean(s.Base))
+		} else {
+			p.line("  fresh export of source %s, obtained at %s", clean(s.Source), clean(s.ObtainedAt))
+		}
 	}
 	p.line("  manifest %s", r.Manifest)
 	if r.Bag != "" {
@@ -152,6 +163,11 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 			p.wrapped("  skipped from "+clean(s.Source)+": ", tally(s.Skipped))
 		}
 	}
+	for _, s := range r.Sources {
+		if s.Corrected+s.Vanished > 0 {
+			p.line("  %s: %s corrected, %s no longer in the export (they stay as they are)", clean(s.Source), counted(s.Corrected, "record"), counted(s.Vanished, "record"))
+		}
+	}
 	t = table{head: []string{"entity", "records"}}
 	for i := range importers.Entities {
 		if e, ok := r.Entities[importers.Entities[i].Name]; ok && e.Records > 0 {
@@ -171,6 +187,9 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 		}
 	}
 	p.findings(&r.Outcome)
+	for _, f := range r.Rejects {
+		p.line("  %s to mend: %s (personal data)", counted(f.Rows, "row"), clean(f.File))
+	}
 }
 
 func cases(p *page, c pipeline.CaseCount) {
@@ -262,4 +281,37 @@ func yes(b bool) string {
 		return "yes"
 	}
 	return "NO"
+}
+
+func undo(p *page, r *pipeline.UndoResult) {
+	p.head("undo", &r.Outcome, fmt.Sprintf("%s taken back, %s kept", counted(r.Retracted, "record"), number(r.Kept)))
+	t := table{head: []string{"entity", "taken back", "kept: corrected since", "kept: in another batch"}}
+	for _, e := range r.Entities {
+		if e.Retracted+e.Changed+e.OtherBatch > 0 {
+			t.add(e.Entity, e.Retracted, e.Changed, e.OtherBatch)
+		}
+	}
+	p.table("  ", t)
+	p.findings(&r.Outcome)
+}
+
+func explain(p *page, r *pipeline.ExplainResult) {
+	p.line("map %s: what becomes of each column", clean(r.Batch))
+	for _, s := range r.Sources {
+		place := s.File
+		if s.Sheet != "" {
+			place += fmt.Sprintf(", sheet %q", s.Sheet)
+		}
+		p.line("  %s (%s): %s read; the mapping accepts %s, rejects %s, skips %s", clean(s.Source), clean(place),
+			counted(s.Rows.Read, "row"), number(s.Rows.Accepted), number(s.Rows.Rejected), number(s.Rows.Skipped))
+		t := table{head: []string{"column", "header", "field", "in", "out", "rejected", "null", "left", "read as"}}
+		for _, c := range s.Columns {
+			field := c.Field
+			if c.Key {
+				field += " (key)"
+			}
+			t.add(c.Column, c.Name, field, c.In, c.Out, c.Rejected, c.Null, c.Left, c.How)
+		}
+		p.table("    ", t)
+	}
 }

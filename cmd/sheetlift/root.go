@@ -114,7 +114,7 @@ func batchCommands(std stdio) []*cobra.Command {
 	for _, s := range stages {
 		commands = append(commands, newStage(std, s))
 	}
-	return commands
+	return append(commands, newUndo(std))
 }
 
 // oneOf reports a flag whose value is none of the words it may be.

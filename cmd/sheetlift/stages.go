@@ -24,7 +24,11 @@ var stages = []stageCommand{
 	{pipeline.Inventory, "Say what the files hold: sheets, columns, owners, duplicates, hazards", `Reads every sheet of every file of the batch and says what is there: types, headers, distinct and blank counts, candidate keys,
 duplicates, hidden sheets, formulas without value, numbers that lost digits. Nothing is changed.`},
 	{pipeline.Freeze, "Copy the files into the vault as a signed bag", `Copies the files, byte for byte as the inventory saw them, into the vault as a BagIt bag, and signs its manifest with the
-installation's key (SHEETLIFT_KEY names another than the default). Everything after works on the frozen bytes.`},
+installation's key (SHEETLIFT_KEY names another than the default). Everything after works on the frozen bytes.
+
+With --snapshot a batch that was imported takes further files in, and batch.yaml stays as it is: mended takes the workbook (or the
+records) that dryrun --rejects wrote, corrected; delta takes fresh exports, each named as in batch.yaml or given with
+--source NAME=FILE. Then run the batch again.`},
 	{pipeline.Map, "Check the mappings against the data, and compile them", `Profiles the columns of the frozen files and compiles each mapping against its profile. A column in which both day-first and
 month-first dates are possible, or a mapping that names an absent column, is an error here.`},
 	{pipeline.DryRun, "Judge every row with the code that imports, and import nothing", `Runs every row of every source through the mapping and the rules, writes the complete list of findings and the staged files, and
@@ -40,6 +44,9 @@ var failOn = []string{string(finding.Error), string(finding.Warning), "never"}
 
 func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
+	var rejects string
+	var snap snapshotFlags
+	explained := false
 	fail := string(finding.Error)
 	propose := ""
 	cmd := &cobra.Command{
@@ -51,15 +58,26 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 			if propose != "" {
 				return runSuggest(cmd.Context(), std, args[0], propose)
 			}
-			return runStage(cmd.Context(), std, s.stage, args[0], fail, &flags)
+			if s.stage == pipeline.Map && explained {
+				return runExplain(cmd.Context(), std, args[0], &flags)
+			}
+			if s.stage == pipeline.Freeze {
+				return runFreeze(cmd.Context(), std, args, &snap, &flags)
+			}
+			return runStage(cmd.Context(), std, s.stage, args[0], fail, rejects, &flags)
 		},
 	}
 	flags.register(cmd, true)
+	if s.stage == pipeline.Freeze {
+		snap.register(cmd)
+	}
 	if s.stage == pipeline.Map {
+		cmd.Flags().BoolVar(&explained, "explain", false, "say of each column what becomes of it, with counts of its cells")
 		cmd.Flags().StringVar(&propose, "suggest", "", "print a mapping for this `source`, suggested from its file, and do nothing else")
 	}
 	if s.stage == pipeline.DryRun {
 		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
+		cmd.Flags().StringVar(&rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
 	}
 	return cmd
 }
@@ -78,9 +96,14 @@ func runSuggest(ctx context.Context, std stdio, path, name string) error {
 	return written(err)
 }
 
-func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *batchFlags) (err error) {
+func runStage(ctx context.Context, std stdio, stage, path, fail, rejects string, flags *batchFlags) (err error) {
 	if err := oneOf("fail-on", fail, failOn...); err != nil {
 		return err
+	}
+	if rejects != "" {
+		if err := pipeline.CheckRejectsPath(rejects); err != nil {
+			return err
+		}
 	}
 	s, err := openSession(ctx, std, path, flags)
 	if err != nil {
@@ -88,6 +111,9 @@ func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *b
 	}
 	defer s.close(&err)
 	r, err := s.pipeline.Stage(ctx, stage)
+	if dry, ok := r.(*pipeline.DryRunResult); ok && err == nil && rejects != "" {
+		err = s.pipeline.WriteRejects(ctx, dry, rejects)
+	}
 	s.progress.Stop()
 	if r != nil {
 		if serr := show(std.out, flags.output, r, s.next(stage, r)); err == nil {
@@ -98,6 +124,28 @@ func runStage(ctx context.Context, std stdio, stage, path, fail string, flags *b
 		return err
 	}
 	return ended(verdict(r, fail))
+}
+
+// runExplain compiles the mappings and says what they do with each column.
+func runExplain(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
+	s, err := openSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	mapped, err := s.pipeline.Map(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := s.pipeline.Explain(ctx, mapped)
+	s.progress.Stop()
+	if err != nil {
+		return err
+	}
+	if err := show(std.out, flags.output, r, s.next(pipeline.Map, mapped)); err != nil {
+		return err
+	}
+	return ended(verdict(mapped, string(finding.Error)))
 }
 
 // ended makes an error of a verdict that is not 0.
@@ -184,7 +232,7 @@ func runRun(ctx context.Context, std stdio, path, until, fail string, flags *bat
 	err = s.pipeline.Run(ctx, until, func(r any) {
 		s.progress.Stop()
 		code = worse(code, verdict(r, fail))
-		next = s.next(pipeline.Stages[len(all.Stages)], r)
+		next = s.next(pipeline.StageOf(r), r)
 		all.Stages = append(all.Stages, r)
 		if flags.output == asText && shown == nil {
 			shown = written(reports.Brief(std.out, r))

@@ -60,15 +60,7 @@ func LoadChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols []im
 		o.Tenant, now, e.Name, o.Batch, o.Snapshot, o.Source, int64(c.Rows()), o.StagedDigest, o.Operation, o.Operator); err != nil {
 		return fmt.Errorf("record the import event: %w", err)
 	}
-	_, err = tx.Exec(ctx, `
-		INSERT INTO revisions (tenant, batch, revision)
-		VALUES ($1, $2, 1)
-		ON CONFLICT (tenant, batch) DO UPDATE SET revision = revisions.revision + 1`,
-		o.Tenant, o.Batch)
-	if err != nil {
-		return fmt.Errorf("advance the register's revision: %w", err)
-	}
-	return nil
+	return advance(ctx, tx, o)
 }
 
 func positions(cols []importers.Column) map[string]int {
@@ -159,7 +151,8 @@ func (s *provenanceSource) Values(dst []store.Value) {
 	dst[13] = store.Value{Kind: store.Int, Int: s.o.ObtainedAt}
 }
 
-// loadIDMap adds the chunk's keys. Events of one key share one row, so for them the keys already held are left out.
+// loadIDMap adds the chunk's keys. Events of one key share one row, and a retracted record leaves its row, so keys already held
+// are left out; that no record is held twice, the record tables have seen to.
 func loadIDMap(ctx context.Context, tx *store.Tx, e *importers.Entity, c *staged.Chunk, at map[string]int, o Origin) error {
 	idCol, sysCol, keyCol := at["record_id"], at["system"], at["external_key"]
 	src := &idMapSource{entity: e.Name, o: o, row: -1}
@@ -173,7 +166,14 @@ func loadIDMap(ctx context.Context, tx *store.Tx, e *importers.Entity, c *staged
 		system := c.Cell(sysCol, row).Text
 		src.rows = append(src.rows, idMapRow{id: id, system: system, digest: o.KeyDigest(system, e.Name, c.Cell(keyCol, row).Text)})
 	}
-	if e.Event {
+	filter := e.Event
+	if !filter {
+		var err error
+		if filter, err = retractedBefore(ctx, tx, o.Tenant); err != nil {
+			return err
+		}
+	}
+	if filter {
 		held, err := heldIDs(ctx, tx, src.rows)
 		if err != nil {
 			return err

@@ -34,10 +34,13 @@ func Columns(e *importers.Entity) []importers.Column {
 	return append(importers.Envelope(), e.Columns()...)
 }
 
+// BaseVersion is the further column of a file of corrections: the version of the register's record that each was made against.
+var BaseVersion = importers.Column{Name: "base_version", Storage: importers.AsInt, Field: -1, NotNull: true}
+
 // Schema returns the Arrow schema of the entity's staged files.
-func Schema(e *importers.Entity) *arrow.Schema {
+func Schema(e *importers.Entity, more ...importers.Column) *arrow.Schema {
 	var fields []arrow.Field
-	for _, c := range Columns(e) {
+	for _, c := range append(Columns(e), more...) {
 		t := arrow.DataType(arrow.BinaryTypes.String)
 		if c.Storage == importers.AsInt {
 			t = arrow.PrimitiveTypes.Int64
@@ -114,17 +117,17 @@ func (w hashed) Seek(off int64, whence int) (int64, error) {
 	return w.f.Seek(off, whence)
 }
 
-// Create makes a new staged file at path, mode 0600. It fails if the file exists.
-func Create(path string, e *importers.Entity) (*Writer, error) {
+// Create makes a new staged file at path, mode 0600, with more columns after the entity's own. It fails if the file exists.
+func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create staged file: %w", err)
 	}
-	w := &Writer{file: f, path: path, entity: e, columns: Columns(e), hash: sha256.New()}
+	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), hash: sha256.New()}
 	for _, c := range w.columns {
 		w.values = append(w.values, newColumn(c))
 	}
-	w.schema = Schema(e)
+	w.schema = Schema(e, more...)
 	w.ipc, err = ipc.NewFileWriter(hashed{f, w.hash}, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
 	if err != nil {
 		w.Abort()
@@ -133,7 +136,7 @@ func Create(path string, e *importers.Entity) (*Writer, error) {
 	return w, nil
 }
 
-// Append adds one record. derived holds the entity's derived columns in their order.
+// Append adds one record. derived holds the entity's derived columns in their order, then those that Create added.
 func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
 	for i, text := range [...]string{o.ID, o.RecordID, o.System, o.Key, o.ContentDigest, o.FileDigest, o.Sheet} {
 		w.values[i].appendText(text)
@@ -228,8 +231,9 @@ type Reader struct {
 	columns []importers.Column
 }
 
-// Open opens the staged file at path after checking that its bytes have the SHA-256 want (hex).
-func Open(path string, e *importers.Entity, want string) (r *Reader, err error) {
+// Open opens the staged file at path after checking that its bytes have the SHA-256 want (hex). more are the columns that Create
+// added.
+func Open(path string, e *importers.Entity, want string, more ...importers.Column) (r *Reader, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open staged file: %w", err)
@@ -256,7 +260,7 @@ func Open(path string, e *importers.Entity, want string) (r *Reader, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("read staged file %s: %w", path, err)
 	}
-	columns := Columns(e)
+	columns := append(Columns(e), more...)
 	fields := in.Schema().Fields()
 	if len(fields) != len(columns) {
 		return nil, fmt.Errorf("staged file %s has %d columns, %s has %d: stage it again with this version (dryrun)", path, len(fields), e.Name, len(columns))

@@ -53,6 +53,28 @@ var pipelineRules = []Rule{
 		"a subscriber on the objection list",
 		"Nothing to do; the suppression stays in force."},
 
+	// Snapshots after the initial one.
+	{"row.unmended", Validation, Error, Row,
+		"The row came back as it went out, so it stays rejected.",
+		"a row of the rejects workbook in which nobody changed a cell",
+		"Change the cells that are wrong, or correct the row in the source and freeze a delta."},
+	{"row.unknown_token", NotFound, Error, Row,
+		"The row of the mended workbook is none that was handed out for this batch.",
+		"a row that was added by hand, or copied with its token",
+		"Delete the row; new rows come in with a fresh export of the source (a delta)."},
+	{"consent.returned", VersionConflict, Error, Row,
+		"The row says again, without a date, what the register holds from before a later consent.",
+		"an undated N of an export, after an N and a later signed Y of earlier ones",
+		"Give the row the date of the withdrawal, or put the contact point on the suppression list."},
+	{"undo.kept", VersionConflict, Warning, Row,
+		"The undo left a record in the register, because it is no longer only this batch's.",
+		"a purpose that a later batch brought as well",
+		"Nothing to do if it is right; else correct the record, or undo the other batch."},
+	{"record.vanished", Validation, Info, Column,
+		"The register has records from this source that no row of the fresh export gives any more; they stay as they are.",
+		"a contact that was deleted in the source",
+		"Nothing to do; if a subject asked for erasure, import the case. A row whose key can't be read counts as well."},
+
 	// Hazards of files, sheets and columns.
 	{"file.owner_missing", Validation, Warning, Column,
 		"batch.yaml names no owner for the source.",

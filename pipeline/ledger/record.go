@@ -133,3 +133,33 @@ func List(ctx context.Context, tx *store.Tx, tenant, batch string) ([]*Record, e
 	}
 	return list, rows.Err()
 }
+
+// Attempt is how far an operation is.
+type Attempt struct {
+	State      State
+	FinishedAt int64 // 0 while it runs
+}
+
+// Attempts tells how far each operation of a stage of a batch is, without its result.
+func Attempts(ctx context.Context, tx *store.Tx, tenant, batch, stage string) ([]Attempt, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT state, COALESCE(finished_at, 0)
+		FROM operations
+		WHERE tenant = $1 AND batch = $2 AND kind = $3
+		ORDER BY started_at, id`, tenant, batch, stage)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []Attempt
+	for rows.Next() {
+		var a Attempt
+		var state string
+		if err := rows.Scan(&state, &a.FinishedAt); err != nil {
+			return nil, err
+		}
+		a.State = State(state)
+		list = append(list, a)
+	}
+	return list, rows.Err()
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+func newUndo(std stdio) *cobra.Command {
+	var flags batchFlags
+	cmd := &cobra.Command{
+		Use:   "undo BATCH",
+		Short: "Take back what the batch imported, before it is signed off",
+		Long: `Takes the batch's records out of the register, those of all its snapshots. Records that were corrected since, or that another batch
+brought as well, are kept and named in the findings. Where everything came from stays known, and the register's events say what was taken
+back. An interrupted undo is finished by the same command. After it, run dry-runs and imports the initial snapshot anew.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runUndo(cmd.Context(), std, args[0], &flags)
+		},
+	}
+	flags.register(cmd, true)
+	return cmd
+}
+
+func runUndo(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
+	s, ok, err := lookSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	if !ok {
+		return s.noRegister()
+	}
+	r, err := s.pipeline.Undo(ctx)
+	s.progress.Stop()
+	if err != nil {
+		return err
+	}
+	if err := show(std.out, flags.output, r, "next: "+s.command("run", "--until", "dryrun")); err != nil {
+		return err
+	}
+	return ended(verdict(r, "error"))
+}

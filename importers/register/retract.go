@@ -1,0 +1,193 @@
+package register
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheetlift/importers"
+	"sheetlift/pipeline/store"
+)
+
+// Retracted separates, in the provenance of a retracted record, the snapshot that it came with from the undo that took it back.
+const Retracted = "~undone-"
+
+// retractRows is how many records one transaction takes back at most.
+const retractRows = 4096
+
+// live is the condition on a provenance row that its record was not retracted.
+const live = `snapshot NOT LIKE '%` + Retracted + `%'`
+
+// RetractPass is one walk of an undo: the records of an entity, or those of them that Cond holds for.
+type RetractPass struct {
+	Entity *importers.Entity
+	Cond   string
+}
+
+// RetractOrder is the order in which an undo walks: consents before what stands against them, what is given before what was refused
+// or withdrawn, configuration last. So at no moment is something granted that was not before.
+func RetractOrder() []RetractPass {
+	var list []RetractPass
+	for i := range importers.Entities {
+		e := &importers.Entities[i]
+		list = append(list, RetractPass{Entity: e})
+		if e.Event {
+			list = append(list, RetractPass{Entity: e, Cond: `status = 'given'`})
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// NextRetract gives the last id of the next chunk of a pass after that id, "" if there is none.
+func NextRetract(ctx context.Context, tx *store.Tx, pass RetractPass, after string, o Origin) (string, error) {
+	var last *string
+	err := tx.QueryRow(ctx, `
+		SELECT MAX(id)
+		FROM (
+			SELECT DISTINCT id
+			FROM provenance
+			WHERE tenant = $1 AND batch = $2 AND entity = $3 AND id > $4 AND `+live+`
+			ORDER BY id
+			LIMIT `+fmt.Sprint(retractRows)+`
+		) chunk`, o.Tenant, o.Batch, pass.Entity.Name, after).Scan(&last)
+	if err != nil {
+		return "", fmt.Errorf("read provenance: %w", err)
+	}
+	if last == nil {
+		return "", nil
+	}
+	return *last, nil
+}
+
+// RetractChunk takes the batch's records with ids after one and up to another out of the register, but for those that were
+// corrected since and those that another batch brought as well. Their provenance stays, its snapshot marked; an event says how
+// many there were; the id map is append-only and keeps its rows. It returns how many it took out.
+func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, last, mark string, o Origin) (int64, error) {
+	e := pass.Entity
+	cond := ""
+	if pass.Cond != "" {
+		cond = ` AND (` + pass.Cond + `)`
+	}
+	var n int64
+	for _, table := range e.Tables {
+		gone, err := tx.Exec(ctx, `
+			DELETE FROM `+table+`
+			WHERE tenant = $1 AND version = 1 AND id > $4 AND id <= $5`+cond+`
+				AND EXISTS (
+					SELECT 1 FROM provenance p
+					WHERE p.id = `+table+`.id AND p.batch = $2 AND p.entity = $3 AND p.`+live+`)
+				AND NOT EXISTS (
+					SELECT 1 FROM provenance p
+					WHERE p.id = `+table+`.id AND p.batch <> $2 AND p.`+live+`)`,
+			o.Tenant, o.Batch, e.Name, after, last)
+		if err != nil {
+			return 0, fmt.Errorf("retract from %s: %w", table, err)
+		}
+		n += gone
+	}
+	held := ""
+	for _, table := range e.Tables {
+		held += ` AND NOT EXISTS (SELECT 1 FROM ` + table + ` r WHERE r.id = provenance.id)`
+	}
+	if _, err := tx.Exec(ctx, `
+		UPDATE provenance SET snapshot = snapshot || $6
+		WHERE tenant = $1 AND batch = $2 AND entity = $3 AND id > $4 AND id <= $5 AND `+live+held,
+		o.Tenant, o.Batch, e.Name, after, last, mark); err != nil {
+		return 0, fmt.Errorf("mark provenance: %w", err)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, `
+		INSERT INTO events (tenant, at, kind, entity, batch, snapshot, source, records, digest, operation, operator)
+		VALUES ($1, $2, 'retract', $3, $4, $5, '', $6, '', $7, $8)`,
+		o.Tenant, now, e.Name, o.Batch, o.Snapshot, n, o.Operation, o.Operator); err != nil {
+		return 0, fmt.Errorf("record the retraction: %w", err)
+	}
+	return n, advance(ctx, tx, o)
+}
+
+// RetractedBy counts, by entity, the records that an operation retracted.
+func RetractedBy(ctx context.Context, tx *store.Tx, operation string) (map[string]int64, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT entity, CAST(SUM(records) AS BIGINT)
+		FROM events
+		WHERE operation = $1 AND kind = 'retract'
+		GROUP BY entity`, operation)
+	if err != nil {
+		return nil, fmt.Errorf("count retractions: %w", err)
+	}
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var entity string
+		var n int64
+		if err := rows.Scan(&entity, &n); err != nil {
+			return nil, fmt.Errorf("count retractions: %w", err)
+		}
+		out[entity] = n
+	}
+	return out, rows.Err()
+}
+
+// Kept is a record that a retraction left in the register, at its first place.
+type Kept struct {
+	Snapshot, Source, Sheet string
+	Row, Line               int64
+	Changed                 bool // it was corrected since; else another batch brought it as well
+}
+
+// EachKept calls f for each record of the entity that the register still holds from the batch, once.
+func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch string, f func(Kept) error) error {
+	for _, table := range e.Tables {
+		err := func() error {
+			rows, err := tx.Query(ctx, `
+				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line, r.version
+				FROM provenance p
+				JOIN `+table+` r ON r.id = p.id
+				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.`+live+`
+				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			seen := map[string]bool{}
+			for rows.Next() {
+				var id string
+				var k Kept
+				var version int64
+				if err := rows.Scan(&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line, &version); err != nil {
+					return err
+				}
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+				k.Changed = version > 1
+				if err := f(k); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		}()
+		if err != nil {
+			return fmt.Errorf("read what %s keeps of a batch: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// retractedBefore reports whether anything of the tenant was ever retracted: then the id map may know keys of records that are gone.
+func retractedBefore(ctx context.Context, tx *store.Tx, tenant string) (bool, error) {
+	var n int64
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM events WHERE tenant = $1 AND kind = 'retract'`, tenant).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look for retractions: %w", err)
+	}
+	return n > 0, nil
+}

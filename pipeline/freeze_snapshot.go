@@ -1,0 +1,297 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sheetlift/manifests"
+	"sheetlift/pipeline/ledger"
+)
+
+// SnapshotSpec asks for a further snapshot of a batch.
+type SnapshotSpec struct {
+	Kind       string            // Mended or Delta
+	Files      []string          // paths; of a delta, each named as a file of batch.yaml is
+	Sources    map[string]string // source name to path, for files of other names
+	ObtainedAt string            // RFC 3339: when a delta's exports were made; default the files' modification time
+}
+
+// given is a file that a snapshot takes in.
+type given struct {
+	path, label string // label is what it is called from now on: in the bag, in findings
+	source      string // named with it, if any
+	digest      string
+	size        int64
+	obtained    time.Time
+}
+
+// FreezeSnapshot takes further files into the batch as a bag of their own that names the digest of the one before: mended rejects,
+// or fresh exports. batch.yaml stays as it is. The snapshot before must be imported, because from now on the gates look at
+// this one. The same files again are the same snapshot.
+func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*FreezeResult, error) {
+	if spec.Kind != Mended && spec.Kind != Delta {
+		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no snapshot of kind %q", spec.Kind), Remedy: "use --snapshot mended or --snapshot delta"}
+	}
+	all, undone, err := p.freezes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, &GateError{Stage: Freeze, Why: "the batch has no initial snapshot yet", Remedy: "run `sheetlift run` first; mended rows and deltas come after it"}
+	}
+	files, err := p.givenFiles(spec)
+	if err != nil {
+		return nil, err
+	}
+	highest := all[len(all)-1].Number
+	live := slices.DeleteFunc(slices.Clone(all), func(f *FreezeResult) bool { return f.Number > 0 && f.Number <= undone })
+	before := live[len(live)-1]
+	q := p.initial()
+	q.snap = snapshot{name: fmt.Sprintf("%s-%d", spec.Kind, highest+1), kind: spec.Kind}
+	previous := before.Manifest
+	if before.Kind == spec.Kind && sameGiven(before, files) {
+		q.snap.name, previous = before.Snapshot, before.Previous
+		highest = before.Number - 1
+	} else if err := p.imported(ctx, before); err != nil {
+		return nil, err
+	}
+	for q.snap.name != before.Snapshot && occupied(q.bagDir(), files) { // by a freeze that died and was given up
+		highest++
+		q.snap.name = fmt.Sprintf("%s-%d", spec.Kind, highest+1)
+	}
+	inputs := []string{spec.Kind, previous}
+	for _, f := range files {
+		inputs = append(inputs, f.label, f.source, f.digest)
+	}
+	key := q.key(Freeze, inputs...)
+	return execute(ctx, q, task[FreezeResult]{
+		stage: Freeze, key: key,
+		pre:   map[string]any{"manifest": previous},
+		check: func(_ context.Context, r *FreezeResult) error { return q.verifyBag(r) },
+		do: func(ctx context.Context, _ *ledger.Op, r *FreezeResult) error {
+			r.Outcome = q.begin(FreezeSchema)
+			r.ByRule = []RuleCount{}
+			r.Kind, r.Number, r.Previous = spec.Kind, highest+1, previous
+			if spec.Kind == Mended {
+				if r.Parts, err = q.mendedParts(ctx, live, files); err != nil {
+					return err
+				}
+			} else if err := q.deltaParts(ctx, files, q.workDir(Freeze, key), r); err != nil {
+				return err
+			}
+			return q.freezeGiven(ctx, files, r)
+		},
+	})
+}
+
+// imported holds the gate of a further snapshot: the one before is in the register.
+func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) error {
+	q, err := p.at(before)
+	if err != nil {
+		return err
+	}
+	imp, _, err := q.currentImport(ctx)
+	if err != nil {
+		return err
+	}
+	if imp == nil {
+		return &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s is not imported yet, and a further one would take its place", before.Snapshot),
+			Remedy: "run `sheetlift run` first; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}
+	}
+	return nil
+}
+
+// sameGiven reports whether a snapshot was made from these files.
+func sameGiven(f *FreezeResult, files []given) bool {
+	var a, b []string
+	for _, x := range f.Files {
+		a = append(a, x.File, x.SHA256)
+	}
+	for _, x := range files {
+		b = append(b, x.label, x.digest)
+	}
+	return slices.Equal(a, b)
+}
+
+// occupied reports whether a bag of other files lies in dir. One of the same files is taken as it is.
+func occupied(dir string, files []given) bool {
+	if _, err := os.Lstat(dir); err != nil {
+		return false
+	}
+	bag, err := manifests.VerifyBag(dir)
+	if err != nil || len(bag.Payload) != len(files) {
+		return true
+	}
+	for _, f := range bag.Payload {
+		if !slices.ContainsFunc(files, func(g given) bool { return "data/"+manifests.PayloadName(g.label) == f.Path && g.digest == f.SHA256 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// givenFiles looks at the files of a request, in a fixed order.
+func (p *Pipeline) givenFiles(spec SnapshotSpec) ([]given, error) {
+	var list []given
+	for _, path := range spec.Files {
+		g := given{path: path, label: filepath.Base(path)}
+		if spec.Kind == Delta {
+			var err error
+			if g.label, err = p.batchFile(path); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, g)
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Sources)) {
+		i := slices.IndexFunc(p.batch.Sources, func(s Source) bool { return s.Name == name })
+		if i < 0 {
+			return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no source %q", name), Remedy: "name a source of batch.yaml: --source NAME=FILE"}
+		}
+		g := given{path: spec.Sources[name], label: filepath.Base(spec.Sources[name]), source: name}
+		if spec.Kind == Delta {
+			g.label = p.batch.Sources[i].File
+		}
+		list = append(list, g)
+	}
+	if len(list) == 0 {
+		return nil, &ConfigError{File: p.batch.path, Message: "no file is named", Remedy: "give the mended workbook, or the fresh exports: sheetlift freeze BATCH --snapshot " + spec.Kind + " FILE…"}
+	}
+	var at time.Time
+	if spec.ObtainedAt != "" {
+		var err error
+		if at, err = time.Parse(time.RFC3339, spec.ObtainedAt); err != nil {
+			return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("obtained-at %q is not a time with a zone", spec.ObtainedAt), Remedy: "write it like 2026-10-01T09:00:00+02:00"}
+		}
+	}
+	seen := map[string]bool{}
+	for i := range list {
+		g := &list[i]
+		if seen[g.label] {
+			return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("two files are given for %s", g.label), Remedy: "give one file each; freeze the second as a snapshot of its own"}
+		}
+		seen[g.label] = true
+		st, err := os.Stat(g.path)
+		if err == nil {
+			g.digest, g.size, err = manifests.FileDigest(g.path)
+		}
+		if err != nil {
+			return nil, &ConfigError{File: g.path, Message: "can't be read: " + pathless(err), Remedy: "give the path of the mended workbook or of the fresh export"}
+		}
+		if g.obtained = at; at.IsZero() {
+			g.obtained = st.ModTime().UTC().Truncate(time.Second)
+		}
+	}
+	slices.SortFunc(list, func(a, b given) int { return strings.Compare(a.label, b.label) })
+	return list, nil
+}
+
+// batchFile is the file of batch.yaml that a path stands for: by its place, else by its name.
+func (p *Pipeline) batchFile(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	var named []string
+	for _, file := range p.batch.Files() {
+		if p.batch.abs(file) == abs {
+			return file, nil
+		}
+		if filepath.Base(filepath.FromSlash(file)) == filepath.Base(path) {
+			named = append(named, file)
+		}
+	}
+	if len(named) == 1 {
+		return named[0], nil
+	}
+	why := "no source of the batch reads a file of this name"
+	if len(named) > 1 {
+		why = "several sources of the batch read a file of this name"
+	}
+	return "", &ConfigError{File: path, Message: why, Remedy: "say which source it is of: --source NAME=" + path}
+}
+
+// deltaParts looks through the fresh exports as an inventory does, and says which sources they are of.
+func (p *Pipeline) deltaParts(ctx context.Context, files []given, dir string, r *FreezeResult) error {
+	rec, err := p.record(dir)
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		g := &files[i]
+		if _, err = p.inventoryFile(ctx, g.path, g.label, g.digest, rec); err != nil {
+			rec.abandon()
+			return err
+		}
+		for _, s := range p.batch.Sources {
+			if s.File != g.label {
+				continue
+			}
+			at := g.obtained // never before what the batch says: an undated withdrawal counts as of then
+			if old := time.UnixMicro(s.obtained).UTC(); at.Before(old) {
+				at = old
+			}
+			r.Parts = append(r.Parts, FrozenPart{Source: s.Name, File: g.label, ObtainedAt: at.Format(time.RFC3339)})
+		}
+	}
+	// In the order of batch.yaml, as everywhere.
+	slices.SortStableFunc(r.Parts, func(a, b FrozenPart) int { return p.sourceIndex(a.Source) - p.sourceIndex(b.Source) })
+	return rec.close(&r.Outcome, dir)
+}
+
+func (p *Pipeline) sourceIndex(name string) int {
+	return slices.IndexFunc(p.opt.Batch.Sources, func(s Source) bool { return s.Name == name })
+}
+
+// freezeGiven writes the bag of a further snapshot.
+func (p *Pipeline) freezeGiven(ctx context.Context, files []given, r *FreezeResult) error {
+	prov := frozenProvenance{Schema: "sheetlift/frozen/v1", Tenant: p.id.Tenant, Batch: p.batch.Name, Snapshot: p.snap.name, Previous: r.Previous}
+	var payload []manifests.PayloadFile
+	newest := time.Time{}
+	for i := range files {
+		g := &files[i]
+		ff := FrozenFile{File: g.label, Payload: manifests.PayloadName(g.label), SHA256: g.digest, Size: g.size}
+		for _, part := range r.Parts {
+			if part.File == g.label && part.ObtainedAt > ff.ObtainedAt {
+				ff.ObtainedAt = part.ObtainedAt
+			}
+		}
+		fs := frozenSource{FrozenFile: ff}
+		for _, part := range r.Parts {
+			if part.File != g.label {
+				continue
+			}
+			s := p.opt.Batch.Sources[p.sourceIndex(part.Source)]
+			sheet := s.Sheet
+			if part.Base != "" {
+				sheet = part.Sheet
+			}
+			fs.Sources = append(fs.Sources, frozenOwner{s.Name, sheet, s.System, s.Owner, part.ObtainedAt, part.Base})
+			if at, err := time.Parse(time.RFC3339, part.ObtainedAt); err == nil && at.After(newest) {
+				newest = at
+			}
+		}
+		prov.Files = append(prov.Files, fs)
+		r.Files = append(r.Files, ff)
+		r.Bytes += g.size
+		payload = append(payload, manifests.PayloadFile{Source: g.path, Name: ff.Payload, SHA256: g.digest})
+	}
+	tag, err := json.MarshalIndent(prov, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = p.writeBag(ctx, append(tag, '\n'), payload, newest, r)
+	var changed *manifests.IntegrityError
+	if errors.As(err, &changed) {
+		return &GateError{Stage: Freeze, Why: "a file changed while it was copied", Remedy: "wait until nobody writes to it, then run the command again"}
+	}
+	return err
+}

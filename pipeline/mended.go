@@ -1,0 +1,543 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"sheetlift/importers/source"
+	"sheetlift/importers/source/open"
+	"sheetlift/manifests"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+)
+
+// A mended snapshot holds rejects that came back. Of a workbook, each row is named by its token: the row of an earlier snapshot
+// that it is. Its cells are those of that row, but for the ones that somebody changed; the columns are found by their headers.
+// So the row keeps its number, and what nobody touched keeps its kind, whatever the workbook's program made of it. Of a text
+// file, the records are read as those of the export are, and those that an earlier snapshot holds unchanged are untouched.
+//
+// Untouched rows stay rejected. The columns are profiled as the earlier snapshot with the mended rows in their places, because a
+// handful of rows does not show whether a date is day first.
+type mendedView struct {
+	base   *sheet
+	text   bool        // the base is a text file, whose records have a width of their own
+	width  int         // of the header
+	rows   []mendedRow // in the order of the base; nil of a text file of mended records
+	at     map[int]int // row number to its index in rows
+	stray  []strayRow
+	still  map[[32]byte]bool // text file: digests of rows that an earlier snapshot holds
+	header int               // text file: row of the header
+}
+
+// mendedRow is one row as it is now.
+type mendedRow struct {
+	num, line int
+	cells     []mendedCell
+	untouched bool
+}
+
+type mendedCell struct {
+	col   int
+	kind  source.Kind
+	class source.Class
+	flags source.Flags
+	text  string
+}
+
+// strayRow is a row of a mended workbook that no snapshot knows.
+type strayRow struct {
+	row int
+	why string
+}
+
+// untouched reports whether a row came back as it went out.
+func (v *mendedView) untouched(b *source.Block, i int) bool {
+	if v == nil {
+		return false
+	}
+	if v.rows == nil {
+		return v.still[b.RowDigest(i)]
+	}
+	k, ok := v.at[b.RowNum[i]]
+	return ok && v.rows[k].untouched
+}
+
+// put appends a row to a block being built.
+func (v *mendedView) put(b *source.Builder, r *mendedRow) {
+	for i := range r.cells {
+		c := &r.cells[i]
+		b.Put(c.col, source.Cell{Off: uint32(len(b.Data)), Len: uint32(len(c.text)), Kind: c.kind, Class: c.class, Flags: c.flags})
+		b.Data = append(b.Data, c.text...)
+	}
+	if !v.text {
+		b.EndRow(r.num)
+		return
+	}
+	fields := v.width
+	if n := len(r.cells); n > 0 {
+		fields = max(fields, r.cells[n-1].col+1)
+	}
+	b.EndRecord(r.num, r.line, fields, source.Span{})
+}
+
+// each gives the mended rows in blocks.
+func (v *mendedView) each(ctx context.Context, f func(*source.Block) error) error {
+	b := source.NewBuilder(v.text)
+	for i := range v.rows {
+		v.put(b, &v.rows[i])
+		if !b.Full() && i < len(v.rows)-1 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f(b.Block(nil, nil)); err != nil {
+			return err
+		}
+		b.Reset()
+	}
+	return nil
+}
+
+// whole gives the rows of the base with the mended ones in their places.
+func (v *mendedView) whole(ctx context.Context, f func(*source.Block) error) error {
+	b := source.NewBuilder(v.text)
+	return v.base.whole(ctx, func(in *source.Block) error {
+		if !slices.ContainsFunc(in.RowNum, func(n int) bool { _, ok := v.at[n]; return ok }) {
+			return f(in)
+		}
+		b.Reset()
+		for i, n := range in.RowNum {
+			if k, ok := v.at[n]; ok {
+				v.put(b, &v.rows[k])
+			} else {
+				v.put(b, &mendedRow{num: n, line: lineAt(in, i), cells: rowCells(in, i)})
+			}
+			if b.Full() && i < len(in.RowNum)-1 {
+				if err := f(b.Block(nil, nil)); err != nil {
+					return err
+				}
+				b.Reset()
+			}
+		}
+		return f(b.Block(nil, nil))
+	})
+}
+
+func lineAt(b *source.Block, i int) int {
+	if b.Line == nil {
+		return 0
+	}
+	return b.Line[i]
+}
+
+// rowCells copies the cells of a row.
+func rowCells(b *source.Block, i int) []mendedCell {
+	var cells []mendedCell
+	for col := range b.Cols {
+		c := b.Cols[col][i]
+		if c.Kind == source.Empty && c.Flags == 0 {
+			continue
+		}
+		cells = append(cells, mendedCell{col, c.Kind, c.Class, c.Flags &^ source.Shared, string(b.Bytes(c))})
+	}
+	return cells
+}
+
+// workbookRow is a row of a mended workbook.
+type workbookRow struct {
+	row   int
+	cells []mendedCell // by column of the workbook
+	used  bool
+}
+
+// mendedSheet is a sheet of a mended workbook, read.
+type mendedSheet struct {
+	name    string
+	headers []string
+	token   int // column of the tokens
+	rows    map[string]*workbookRow
+	stray   []strayRow
+	date04  bool
+}
+
+// readMendedSheet reads a sheet that has a column of tokens; nil if it has none.
+func readMendedSheet(ctx context.Context, book source.Book, i int) (*mendedSheet, error) {
+	rd, err := book.Read(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	defer rd.Close()
+	s := &mendedSheet{name: book.Sheets()[i].Name, token: -1, rows: map[string]*workbookRow{}, date04: book.Info().Date1904}
+	sh := &sheet{book: book, index: i}
+	err = sh.each(ctx, func(b *source.Block) error {
+		for k, n := range b.RowNum {
+			if s.token < 0 {
+				for col := range b.Cols {
+					if strings.TrimSpace(string(b.Bytes(b.Cols[col][k]))) == tokenHeader {
+						s.token, s.headers = col, mappings.HeaderNames(b, k)
+						for n := len(s.headers); n > 0 && s.headers[n-1] == ""; n-- {
+							s.headers = s.headers[:n-1]
+						}
+					}
+				}
+				continue
+			}
+			r := &workbookRow{row: n, cells: rowCells(b, k)}
+			token := strings.TrimSpace(string(b.Bytes(b.Cell(s.token, k))))
+			switch {
+			case token == "":
+				s.stray = append(s.stray, strayRow{n, "The row has no token, so it is not known which row of the source it is."})
+			case s.rows[token] != nil:
+				s.stray = append(s.stray, strayRow{n, fmt.Sprintf("The row has the same token as row %d.", s.rows[token].row)})
+			default:
+				s.rows[token] = r
+			}
+		}
+		return nil
+	})
+	if err != nil || s.token < 0 {
+		return nil, err
+	}
+	return s, nil
+}
+
+// columns finds the source's columns by their headers: the n-th of a name is the n-th of that name. A column that is not there
+// is a fault, because its cells would read as cleared.
+func (s *mendedSheet) columns(want []string) (map[int]int, string) {
+	at := map[int]int{}
+	taken := map[int]bool{}
+	for col, name := range want {
+		found := -1
+		for k, have := range s.headers {
+			if !taken[k] && have == name && k != s.token {
+				found = k
+				break
+			}
+		}
+		if found < 0 {
+			return nil, fmt.Sprintf("its column %s of the source has no header that says so any more", source.Letters(col))
+		}
+		taken[found] = true
+		at[found] = col
+	}
+	return at, ""
+}
+
+// merge makes the row as it is now of the row as it was and what stands in the workbook.
+func (s *mendedSheet) merge(b *source.Block, i int, w *workbookRow, at map[int]int, old1904 bool) mendedRow {
+	r := mendedRow{num: b.RowNum[i], line: lineAt(b, i), untouched: true}
+	seen := map[int]mendedCell{}
+	width := max(len(b.Cols), len(at))
+	for _, c := range w.cells {
+		col, ok := at[c.col]
+		if beyond := c.col - len(s.headers); beyond >= 0 { // what stood beyond the header stands there again
+			col, ok = len(at)+beyond, true
+			width = max(width, col+1)
+		}
+		if ok {
+			seen[col] = c
+		}
+	}
+	for col := range width {
+		old := b.Cell(col, i)
+		was, _ := cellForm(string(b.Bytes(old)))
+		now, there := seen[col]
+		if was == now.text {
+			if old.Kind != source.Empty || old.Flags != 0 {
+				r.cells = append(r.cells, mendedCell{col, old.Kind, old.Class, old.Flags &^ source.Shared, string(b.Bytes(old))})
+			}
+			continue
+		}
+		r.untouched = false
+		if !there || now.kind == source.Empty {
+			continue // cleared
+		}
+		now.col = col
+		if now.kind == source.Number && now.class != source.General && s.date04 != old1904 {
+			now.kind, now.class = source.Text, source.General // the same number is another day in the other calendar
+		}
+		r.cells = append(r.cells, now)
+	}
+	return r
+}
+
+// mendedParts finds out of which sources and snapshots the rows of mended files are.
+func (p *Pipeline) mendedParts(ctx context.Context, live []*FreezeResult, files []given) ([]FrozenPart, error) {
+	key, err := tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name)
+	if err != nil {
+		return nil, err
+	}
+	var parts []FrozenPart
+	for i := range files {
+		found, err := p.partsOf(ctx, live, key, &files[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if slices.ContainsFunc(parts, func(x FrozenPart) bool { return x.Source == f.Source }) {
+				return nil, &ConfigError{File: files[i].path, Message: fmt.Sprintf("rows of source %s come from more than one sheet or file", f.Source), Remedy: "freeze them one after the other, each as a snapshot of its own"}
+			}
+			parts = append(parts, f)
+		}
+	}
+	slices.SortFunc(parts, func(a, b FrozenPart) int { return p.sourceIndex(a.Source) - p.sourceIndex(b.Source) })
+	return parts, nil
+}
+
+func (p *Pipeline) partsOf(ctx context.Context, live []*FreezeResult, key []byte, g *given) ([]FrozenPart, error) {
+	fd, err := manifests.OpenVerified(g.path, g.digest)
+	if err != nil {
+		return nil, &GateError{Stage: Freeze, Why: g.label + " changed while it was read", Remedy: "wait until nobody writes to it, then run the command again"}
+	}
+	defer fd.Close()
+	book, err := open.ReaderAt(ctx, g.label, fd, g.size, source.Options{Limits: p.batch.Limits})
+	if err != nil {
+		return nil, err
+	}
+	defer book.Close()
+	if book.Info().Format == "csv" {
+		return p.textPart(live, g)
+	}
+	var parts []FrozenPart
+	for i := range book.Sheets() {
+		s, err := readMendedSheet(ctx, book, i)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil || len(s.rows) == 0 {
+			continue
+		}
+		part, err := p.owner(ctx, live, key, s)
+		if err != nil {
+			return nil, err
+		}
+		if part == nil {
+			return nil, &ConfigError{File: g.path, Message: fmt.Sprintf("sheet %d has tokens, and none is of a row of this batch", i+1), Remedy: "give the workbook that `sheetlift dryrun --rejects` wrote for this batch, in its newest state"}
+		}
+		part.File = g.label
+		parts = append(parts, *part)
+	}
+	if len(parts) == 0 {
+		return nil, &ConfigError{File: g.path, Message: "no sheet has a column " + fmt.Sprintf("%q", tokenHeader), Remedy: "give the workbook that `sheetlift dryrun --rejects` wrote; a fresh export goes in with --snapshot delta"}
+	}
+	return parts, nil
+}
+
+// owner finds the newest snapshot, and the source of it, that tokens of a sheet are of.
+func (p *Pipeline) owner(ctx context.Context, live []*FreezeResult, key []byte, s *mendedSheet) (*FrozenPart, error) {
+	for k := len(live) - 1; k >= 0; k-- {
+		q, err := p.at(live[k])
+		if err != nil {
+			return nil, err
+		}
+		maps, err := q.loadMappings()
+		if err != nil {
+			return nil, err
+		}
+		for i := range q.batch.Sources {
+			src := &q.batch.Sources[i]
+			sh, err := q.openSheet(ctx, live[k], src, maps[i], nil)
+			if err != nil {
+				return nil, err
+			}
+			found := errors.New("found")
+			err = sh.each(ctx, func(b *source.Block) error {
+				for n := range b.RowNum {
+					if s.rows[rowToken(key, q.snap.name, src.Name, b.RowNum[n], b.RowDigest(n))] != nil {
+						return found
+					}
+				}
+				return nil
+			})
+			sh.close()
+			if errors.Is(err, found) {
+				return &FrozenPart{Source: src.Name, Sheet: s.name, Base: q.snap.name, ObtainedAt: time.UnixMicro(src.obtained).UTC().Format(time.RFC3339)}, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// textPart is the part of a text file of mended records: of the source it was given for, or the one that its name ends in, or the
+// only one that could be meant.
+func (p *Pipeline) textPart(live []*FreezeResult, g *given) ([]FrozenPart, error) {
+	name := g.source
+	if name == "" && len(p.batch.Sources) == 1 {
+		name = p.batch.Sources[0].Name
+	}
+	stem := strings.TrimSuffix(strings.ToLower(g.label), ".csv")
+	for _, s := range p.batch.Sources {
+		if g.source == "" && strings.HasSuffix(stem, "-"+s.Name) {
+			name = s.Name
+		}
+	}
+	if name == "" {
+		return nil, &ConfigError{File: g.path, Message: "it does not say which source its records are of", Remedy: "say it: --source NAME=" + g.path}
+	}
+	for k := len(live) - 1; k >= 0; k-- {
+		q, err := p.at(live[k])
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range q.batch.Sources {
+			if s.Name == name {
+				return []FrozenPart{{Source: name, File: g.label, Base: q.snap.name, ObtainedAt: time.UnixMicro(s.obtained).UTC().Format(time.RFC3339)}}, nil
+			}
+		}
+	}
+	return nil, &ConfigError{File: g.path, Message: fmt.Sprintf("no snapshot holds source %s", name), Remedy: "name a source that was frozen"}
+}
+
+// openMended opens the mended rows of a source.
+func (p *Pipeline) openMended(ctx context.Context, fr *FreezeResult, part *FrozenPart, s *Source, m *mappings.Mapping, token func(kind, value string) string) (_ *sheet, err error) {
+	bfr, err := p.frozenAs(ctx, part.Base)
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.at(bfr)
+	if err != nil {
+		return nil, err
+	}
+	base, err := q.openSource(ctx, bfr, s.Name, m, token)
+	if err != nil {
+		return nil, err
+	}
+	var fd *os.File
+	var book source.Book
+	defer func() {
+		if err == nil {
+			return
+		}
+		base.close()
+		if book != nil {
+			book.Close()
+		}
+		if fd != nil {
+			fd.Close()
+		}
+	}()
+	var digest string
+	if fd, digest, err = p.openFrozen(fr, part.File); err != nil {
+		return nil, err
+	}
+	st, err := fd.Stat()
+	if err != nil {
+		return nil, err
+	}
+	opt := source.Options{Limits: p.batch.Limits}
+	if part.Sheet == "" {
+		opt.Charset, opt.Delimiter = base.book.Info().Charset, base.book.Info().Delimiter
+	}
+	if book, err = open.ReaderAt(ctx, part.File, fd, st.Size(), opt); err != nil {
+		return nil, err
+	}
+	sh := &sheet{file: fd, book: book, env: base.env, src: s, statements: base.statements, view: &mendedView{base: base}}
+	sh.env.FileDigest = digest
+	if part.Sheet == "" {
+		sh.env.File = part.File
+		return sh, p.openMendedText(ctx, sh, m)
+	}
+	for i, info := range book.Sheets() {
+		if info.Name != part.Sheet {
+			continue
+		}
+		ms, err := readMendedSheet(ctx, book, i)
+		if err != nil {
+			return nil, err
+		}
+		return sh, p.takeMended(ctx, sh, ms, part, m)
+	}
+	return nil, &IntegrityError{What: "mended workbook " + part.File, Detail: "the sheet that was frozen is not in it", Remedy: "restore the bag from a copy"}
+}
+
+// takeMended joins the rows of the workbook with those of the base.
+func (p *Pipeline) takeMended(ctx context.Context, sh *sheet, ms *mendedSheet, part *FrozenPart, m *mappings.Mapping) error {
+	v := sh.view
+	key, err := tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name)
+	if err != nil {
+		return err
+	}
+	header, _, err := v.base.header(ctx, m)
+	if err != nil {
+		return err
+	}
+	at, why := ms.columns(sourceHeaders(header, len(header)))
+	if why != "" {
+		return &ConfigError{File: part.File, Message: fmt.Sprintf("sheet %q: %s", part.Sheet, why), Remedy: "put the header back as `sheetlift dryrun --rejects` wrote it, and freeze the workbook again"}
+	}
+	v.at, v.rows, v.stray = map[int]int{}, []mendedRow{}, ms.stray
+	v.text, v.width = v.base.text(), len(header)
+	err = v.base.each(ctx, func(b *source.Block) error {
+		for i, n := range b.RowNum {
+			w := ms.rows[rowToken(key, part.Base, part.Source, n, b.RowDigest(i))]
+			if w == nil {
+				continue
+			}
+			w.used = true
+			v.at[n] = len(v.rows)
+			v.rows = append(v.rows, ms.merge(b, i, w, at, v.base.env.Date1904))
+		}
+		return nil
+	})
+	for _, w := range ms.rows {
+		if !w.used {
+			v.stray = append(v.stray, strayRow{w.row, fmt.Sprintf("The token of the row is of no row of source %s in snapshot %s.", part.Source, part.Base)})
+		}
+	}
+	slices.SortFunc(v.stray, func(a, b strayRow) int { return a.row - b.row })
+	return err
+}
+
+// openMendedText learns which records of a text file an earlier snapshot holds as they are.
+func (p *Pipeline) openMendedText(ctx context.Context, sh *sheet, m *mappings.Mapping) error {
+	v := sh.view
+	v.text, v.still = true, map[[32]byte]bool{}
+	mine := map[[32]byte]bool{}
+	if err := sh.each(ctx, func(b *source.Block) error {
+		if n, i := m.HeaderIn(b); v.header == 0 && i >= 0 {
+			v.header = n
+		}
+		for i := range b.RowNum {
+			mine[b.RowDigest(i)] = true
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return v.base.each(ctx, func(b *source.Block) error {
+		for i := range b.RowNum {
+			if d := b.RowDigest(i); mine[d] {
+				v.still[d] = true
+			}
+		}
+		return nil
+	})
+}
+
+// strays reports the rows of a mended workbook that no snapshot knows. They are rejected.
+func (s *settler) strays() error {
+	if s.sh.view == nil {
+		return nil
+	}
+	part := s.part
+	for _, x := range s.sh.view.stray {
+		f := finding.New("row.unknown_token")
+		f.Source, f.File, f.Sheet, f.Row, f.Message = s.sh.src.Name, part.File, part.Sheet, x.row, x.why
+		s.out.Rows.Read++
+		s.out.Rows.Rejected++
+		s.out.Rejected[f.Rule]++
+		if err := s.rec.Add(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

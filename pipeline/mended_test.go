@@ -1,0 +1,216 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// TestMendedKeepsCells: of a workbook with real dates and numbers, what nobody touched keeps its kind, though the rejects hold text; the
+// columns and rows may be moved; strangers are findings.
+func TestMendedKeepsCells(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), map[string]string{
+		"batch.yaml":    strings.Replace(houseFiles["batch.yaml"], "file: consents.csv", "file: consents.xlsx", 1),
+		"consents.yaml": strings.Replace(houseFiles["consents.yaml"], "format: iso8601", "format: serial", 1),
+	})
+	source := excelize.NewFile()
+	defer source.Close()
+	date, err := source.NewStyle(&excelize.Style{NumFmt: 22})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := strings.Split(strings.TrimSpace(consentHeader), ",")
+	if err := source.SetSheetRow("Sheet1", "A1", &head); err != nil {
+		t.Fatal(err)
+	}
+	for i, mail := range []string{"one@example.com", "two", "three", "four"} {
+		row := []any{fmt.Sprintf("X-%d", i), 1000 + i, mail, "news", "email", "Y", 45717.4375 + float64(i), "PN", "2", "Ada Agent", "shop clerk", "signed_document", fmt.Sprintf("DOC-2025-%04d", i+1)}
+		if err := source.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+2), &row); err != nil {
+			t.Fatal(err)
+		}
+		if err := source.SetCellStyle("Sheet1", fmt.Sprintf("G%d", i+2), fmt.Sprintf("G%d", i+2), date); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := source.SaveAs(filepath.Join(h.dir, "consents.xlsx")); err != nil {
+		t.Fatal(err)
+	}
+	h.mustRun(pipeline.Reconcile)
+	if n := h.counts(); n["receipts"] != 1 {
+		t.Fatalf("register: %v", n)
+	}
+	h.rejects("mend.xlsx")
+
+	// The owner's program: another sheet name, the columns in reverse order, the rows in another order, one row copied, one added.
+	in, err := excelize.OpenFile(filepath.Join(h.dir, "mend.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	lines, err := in.GetRows("consents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := excelize.NewFile()
+	defer out.Close()
+	lines = [][]string{lines[0], lines[3], lines[2], lines[1], lines[3], {"", "", "", "X-9", "9", "nine@example.com"}}
+	for i, line := range lines {
+		for col, v := range line {
+			if i > 0 && lines[0][col] == "Mail" && v != "nine@example.com" && v != "four" {
+				v += "@example.com"
+			}
+			to, _ := excelize.CoordinatesToCellName(len(lines[0])-col, i+1)
+			if err := out.SetCellStr("Sheet1", to, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := out.SaveAs(filepath.Join(h.dir, "mended.xlsx")); err != nil {
+		t.Fatal(err)
+	}
+	h.snapshot(pipeline.Mended, "mended.xlsx")
+	got := h.mustRun(pipeline.Reconcile)
+	r := got["dryrun"].(*pipeline.DryRunResult)
+	if s := r.Sources[0]; s.Rows != (pipeline.Rows{Read: 5, Accepted: 2, Rejected: 3}) || s.Rejected["row.unknown_token"] != 2 || s.Rejected["email.invalid"] != 1 {
+		t.Errorf("%+v", s)
+	}
+	for _, f := range findings(t, r.FindingsFile) {
+		if f.Rule == "row.unknown_token" && (f.File != "mended.xlsx" || f.Sheet != "Sheet1" || f.Row < 5) {
+			t.Errorf("stranger at %+v", f)
+		}
+	}
+	if n := h.counts(); n["receipts"] != 3 {
+		t.Errorf("register: %v", n)
+	}
+	tr, err := h.open().Trace(t.Context(), "consent", "X-1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := tr.Records[0]; x.Values["occurred_at"] != "2025-03-02T10:30:00Z (second)" && !strings.HasPrefix(x.Values["occurred_at"], "2025-03-02T10:30:00Z") {
+		t.Errorf("occurred_at is %s", x.Values["occurred_at"])
+	} else if p := x.Places[0]; p.Snapshot != "mended-1" || p.Row != 3 || p.Cells["email"] != "C3" {
+		t.Errorf("place %+v", p)
+	}
+	h.mustVerify()
+}
+
+// TestMendedRecords: the original records of a text file, corrected in an editor.
+func TestMendedRecords(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Reconcile)
+	before := h.counts()
+	h.rejects("mend.csv")
+	data, err := os.ReadFile(filepath.Join(h.dir, "mend.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write("mend-consents.csv", strings.Replace(string(data), "perhaps", "Y", 1))
+	fr := h.snapshot(pipeline.Mended, "mend-consents.csv")
+	if fr.Parts[0].Source != "consents" || fr.Parts[0].Sheet != "" {
+		t.Errorf("%+v", fr.Parts)
+	}
+	got := h.mustRun(pipeline.Reconcile)
+	r := got["dryrun"].(*pipeline.DryRunResult)
+	if s := r.Sources[0]; s.Rows != (pipeline.Rows{Read: 5, Accepted: 1, Rejected: 4}) || s.Rejected["row.unmended"] != 4 {
+		t.Errorf("%+v", s)
+	}
+	if n := h.counts(); n["legacy_assertions"] != before["legacy_assertions"]+1 || !got["reconcile"].(*pipeline.ReconcileResult).Passed {
+		t.Errorf("register: %v, %v before", n, before)
+	}
+	h.mustVerify()
+}
+
+// TestKilledDelta: kill -9 the import of a delta with corrections, run again: the same end as without.
+func TestKilledDelta(t *testing.T) {
+	prepare := func(h *house) {
+		h.mustRun(pipeline.Reconcile)
+		for name, text := range freshFiles {
+			h.write(name, text)
+		}
+		h.snapshot(pipeline.Delta, "consents.csv", "suppressions.csv", "purposes.csv")
+	}
+	storetest.Each(t, func(t *testing.T, url string) {
+		other := newHouse(t, storetest.SQLite(t), liveFiles)
+		prepare(other)
+		want := other.mustRun(pipeline.Reconcile)
+		h := newHouse(t, url, liveFiles)
+		prepare(h)
+		h.mustRun(pipeline.DryRun)
+		before, kills := h.events(), 0
+		for chunks := 1; chunks <= 3; chunks++ {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestImportChild$", "-test.v")
+			cmd.Env = append(os.Environ(), childVariable+"="+h.dir, childVariable+"_DB="+url)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			deadline := time.Now().Add(40 * time.Second)
+			for h.events() < before+chunks && time.Now().Before(deadline) {
+				time.Sleep(time.Millisecond)
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				kills++
+			}
+			if !h.expireLease() {
+				break
+			}
+		}
+		if kills == 0 {
+			t.Fatal("no import was killed under way")
+		}
+		got := h.mustRun(pipeline.Reconcile)
+		if a, b := h.counts(), other.counts(); !maps.Equal(a, b) {
+			t.Errorf("register after %d kills: %v, want %v", kills, a, b)
+		}
+		for _, stage := range []string{pipeline.Import, pipeline.Reconcile} {
+			if a, b := pipeline.Common(got[stage]).Digest, pipeline.Common(want[stage]).Digest; a != b {
+				t.Errorf("%s after %d kills has digest %s, %s without", stage, kills, a, b)
+			}
+		}
+		h.mustVerify()
+	})
+}
+
+// TestCorrectionIsComparedAndSet: a correction against a version that is gone is refused, whole.
+func TestCorrectionIsComparedAndSet(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, liveFiles)
+		h.mustRun(pipeline.Reconcile)
+		h.write("purposes.csv", freshFiles["purposes.csv"])
+		h.snapshot(pipeline.Delta, "purposes.csv")
+		h.mustRun(pipeline.DryRun)
+		err := h.look().Update(context.Background(), func(tx *store.Tx) error {
+			_, err := tx.Exec(context.Background(), `UPDATE purposes SET version = 7 WHERE purpose_id = 'news'`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.open().Import(t.Context())
+		wantGate(t, err, "another version")
+		var name string
+		err = h.look().View(t.Context(), func(tx *store.Tx) error {
+			return tx.QueryRow(t.Context(), `SELECT name FROM purposes WHERE purpose_id = 'news'`).Scan(&name)
+		})
+		if err != nil || name != "Newsletter" {
+			t.Errorf("name %q, %v", name, err)
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sheetlift/importers/source"
+	"sheetlift/manifests"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/store"
+)
+
+// CheckRejectsPath refuses a name that WriteRejects could not write to, before the work begins.
+func CheckRejectsPath(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".xlsx", ".csv":
+	default:
+		return &ConfigError{File: path, Message: "is neither an .xlsx nor a .csv name", Remedy: "give --rejects FILE.xlsx for a workbook to mend, or --rejects FILE.csv for the original records"}
+	}
+	return unoccupied(path)
+}
+
+func unoccupied(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &ConfigError{File: path, Message: "there is a file of this name already", Remedy: "give another name, or move the file; rejects are never written over, somebody may be mending them"}
+	}
+	return nil
+}
+
+// WriteRejects writes the rejected rows of a dry-run for their owners: a workbook (FILE.xlsx) with a sheet a source, or for each
+// text source the original bytes of its rejected records (FILE.csv, FILE-SOURCE.csv when several). The files hold personal data:
+// they are 0600 and recorded as copies. A file is there whole or not at all.
+func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path string) error {
+	if err := CheckRejectsPath(path); err != nil {
+		return err
+	}
+	if dry.Rows.Rejected == 0 {
+		p.opt.Notify("no row is rejected, so no rejects are written")
+		return nil
+	}
+	q, err := p.newest(ctx)
+	if err != nil {
+		return err
+	}
+	fr, err := q.frozen(ctx, DryRun)
+	if err != nil {
+		return err
+	}
+	if fr.Manifest != dry.Manifest {
+		return &GateError{Stage: "rejects", Why: "the dry-run was of another frozen manifest", Remedy: "run `sheetlift dryrun` again"}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	w := &rejectsWriter{Pipeline: q, fr: fr, dir: filepath.Dir(dry.FindingsFile)}
+	if w.key, err = tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name); err != nil {
+		return err
+	}
+	if w.maps, err = q.loadMappings(); err != nil {
+		return err
+	}
+	if strings.EqualFold(filepath.Ext(path), ".xlsx") {
+		err = w.workbook(ctx, dry, path)
+	} else {
+		err = w.records(ctx, dry, path)
+	}
+	dry.Rejects = w.files
+	return err
+}
+
+// rejectsWriter writes rejects of one dry-run.
+type rejectsWriter struct {
+	*Pipeline
+	fr    *FreezeResult
+	maps  []*mappings.Mapping
+	key   []byte
+	dir   string // of the dry-run
+	files []RejectsFile
+}
+
+// rows calls f for each rejected row of a source, with its block. head gets the blocks until the header was seen.
+func (w *rejectsWriter) rows(ctx context.Context, i int, head func(*sheet, *source.Block, []string, int) error, f func(*sheet, *source.Block, int, *rejectedRow) error) error {
+	s := &w.batch.Sources[i]
+	wanted := map[int]*rejectedRow{}
+	err := readRejected(w.dir, func(r *rejectedRow) error {
+		if r.Source == s.Name {
+			wanted[r.Row] = r
+		}
+		return nil
+	})
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	sh, err := w.openSheet(ctx, w.fr, s, w.maps[i], nil)
+	if err != nil {
+		return err
+	}
+	defer sh.close()
+	header, row, err := sh.header(ctx, w.maps[i])
+	if err != nil {
+		return err
+	}
+	if err := head(sh, nil, header, row); err != nil {
+		return err
+	}
+	left := len(wanted)
+	err = sh.each(ctx, func(b *source.Block) error {
+		for k, n := range b.RowNum {
+			r := wanted[n]
+			if r == nil || n <= row {
+				continue
+			}
+			left--
+			if err := f(sh, b, k, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && left != 0 {
+		err = &IntegrityError{What: "list of rejected rows", Detail: fmt.Sprintf("%d rows of source %s are not in the frozen file", left, s.Name), Remedy: "remove " + w.dir + " and run `sheetlift dryrun` again"}
+	}
+	return err
+}
+
+// header reads the header of a sheet and the number of its row; 0 if the mapping has none.
+func (s *sheet) header(ctx context.Context, m *mappings.Mapping) (names []string, row int, err error) {
+	found := errors.New("found")
+	err = s.whole(ctx, func(b *source.Block) error {
+		n, i := m.HeaderIn(b)
+		if i >= 0 {
+			names, row = mappings.HeaderNames(b, i), n
+		}
+		if i >= 0 || m.Header.None {
+			return found
+		}
+		return nil
+	})
+	if errors.Is(err, found) {
+		err = nil
+	}
+	return names, row, err
+}
+
+// keep gives a file written under another name its own, makes it durable and records it as a copy.
+func (w *rejectsWriter) keep(ctx context.Context, partial, path string, f RejectsFile) (err error) {
+	defer func() {
+		if err != nil {
+			os.Remove(partial)
+		}
+	}()
+	fault := func(err error) error {
+		return &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk, or give another folder", Err: err}
+	}
+	if f.SHA256, _, err = manifests.FileDigest(partial); err != nil {
+		return fault(err)
+	}
+	// Recorded before it has its name: a copy that is not there is harmless, one that nobody knows of is not.
+	err = w.db.Update(ctx, func(tx *store.Tx) error {
+		return recordCopy(ctx, tx, w.id.Tenant, w.batch.Name, Copy{Kind: "rejects", Digest: f.SHA256, Place: path})
+	})
+	if err != nil {
+		return err
+	}
+	switch err := os.Link(partial, path); { // unlike a rename, it never replaces a file
+	case err == nil:
+		if err := os.Remove(partial); err != nil {
+			return fault(err)
+		}
+	case errors.Is(err, os.ErrExist):
+		return unoccupied(path)
+	default: // a file system without links
+		if err := unoccupied(path); err != nil {
+			return err
+		}
+		if err := os.Rename(partial, path); err != nil {
+			return fault(err)
+		}
+	}
+	f.File = path
+	w.files = append(w.files, f)
+	return nil
+}
+
+// partial opens a file beside path, to be given its name when it is whole.
+func partialOf(path string) (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // mode 0600
+	if err != nil {
+		return nil, &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "give a folder that you may write to", Err: err}
+	}
+	return f, nil
+}

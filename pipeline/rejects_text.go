@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sheetlift/importers/source"
+)
+
+// records writes the original bytes of each rejected record of the text sources, what stands above the data first, so that the
+// same mapping reads the file.
+func (w *rejectsWriter) records(ctx context.Context, dry *DryRunResult, path string) error {
+	var text []int
+	for i := range w.batch.Sources {
+		s := &w.batch.Sources[i]
+		if rejectedOf(dry, s.Name) == 0 {
+			continue
+		}
+		sh, err := w.openSheet(ctx, w.fr, s, w.maps[i], nil)
+		if err != nil {
+			return err
+		}
+		if sh.records() {
+			text = append(text, i)
+		} else {
+			w.opt.Notify(fmt.Sprintf("source %s is no text file, so its rejected rows have no original records; --rejects FILE.xlsx writes them", s.Name))
+		}
+		sh.close()
+	}
+	ext := filepath.Ext(path)
+	for _, i := range text {
+		target := path
+		if len(text) > 1 {
+			target = strings.TrimSuffix(path, ext) + "-" + w.batch.Sources[i].Name + ext
+		}
+		if err := unoccupied(target); err != nil {
+			return err
+		}
+		if err := w.recordsOf(ctx, i, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rejectedOf(dry *DryRunResult, name string) int {
+	for _, s := range dry.Sources {
+		if s.Source == name {
+			return s.Rows.Rejected
+		}
+	}
+	return 0
+}
+
+func (w *rejectsWriter) recordsOf(ctx context.Context, i int, path string) error {
+	f, err := partialOf(path)
+	if err != nil {
+		return err
+	}
+	buf := bufio.NewWriter(f)
+	out := RejectsFile{Source: w.batch.Sources[i].Name}
+	var end []byte
+	write := func(b *source.Block, k int) error {
+		if _, err := buf.Write(b.Record(k)); err != nil {
+			return err
+		}
+		_, err := buf.Write(end)
+		return err
+	}
+	err = w.rows(ctx, i, func(sh *sheet, _ *source.Block, _ []string, row int) error {
+		var mark []byte
+		mark, end = textMarks(sh.book.Info())
+		if _, err := buf.Write(mark); err != nil {
+			return err
+		}
+		return sh.whole(ctx, func(b *source.Block) error {
+			for k, n := range b.RowNum {
+				if n <= row {
+					if err := write(b, k); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}, func(_ *sheet, b *source.Block, k int, _ *rejectedRow) error {
+		out.Rows++
+		return write(b, k)
+	})
+	if err == nil {
+		err = buf.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	return w.keep(ctx, f.Name(), path, out)
+}
+
+// textMarks are the byte order mark of a text file and its line end, as its charset writes them.
+func textMarks(info source.Info) (mark, end []byte) {
+	end = []byte("\n")
+	switch info.LineEnds {
+	case "CRLF":
+		end = []byte("\r\n")
+	case "CR":
+		end = []byte("\r")
+	}
+	switch info.Charset {
+	case "utf-16le":
+		mark, end = []byte{0xff, 0xfe}, wide16(end, 0)
+	case "utf-16be":
+		mark, end = []byte{0xfe, 0xff}, wide16(end, 1)
+	case "utf-8":
+		mark = []byte{0xef, 0xbb, 0xbf}
+	}
+	if !info.BOM {
+		mark = nil
+	}
+	return mark, end
+}
+
+func wide16(ascii []byte, at int) []byte {
+	out := make([]byte, 2*len(ascii))
+	for i, c := range ascii {
+		out[2*i+at] = c
+	}
+	return out
+}

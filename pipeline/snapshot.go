@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+)
+
+// The kinds of snapshots after the initial one.
+const (
+	Mended = "mended" // rejected rows that came back corrected
+	Delta  = "delta"  // fresh exports of some sources
+)
+
+// snapshot is one freeze of a batch: what the stages after freeze work on.
+type snapshot struct {
+	name string // initial, mended-1, delta-2: kind and number
+	kind string // empty for the initial one
+}
+
+// newest is the pipeline over the batch's newest snapshot; over the initial one if nothing is frozen yet.
+func (p *Pipeline) newest(ctx context.Context) (*Pipeline, error) {
+	list, err := p.history(ctx)
+	if err != nil || len(list) == 0 {
+		return p.initial(), err
+	}
+	return p.at(list[len(list)-1])
+}
+
+// initial is the pipeline over the initial snapshot.
+func (p *Pipeline) initial() *Pipeline {
+	q := *p
+	q.batch, q.snap = p.opt.Batch, snapshot{name: Initial}
+	return &q
+}
+
+// history lists the batch's snapshots, oldest first. Those that an undo retracted are left out, all but the initial one.
+func (p *Pipeline) history(ctx context.Context) ([]*FreezeResult, error) {
+	all, undone, err := p.freezes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var live []*FreezeResult
+	for _, fr := range all {
+		if fr.Number == 0 || fr.Number > undone {
+			live = append(live, fr)
+		}
+	}
+	return live, nil
+}
+
+// freezes lists all snapshots that were ever frozen, oldest first, and the number of the newest that an undo retracted.
+func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone int, err error) {
+	var ops []*ledger.Record
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	initial, _, err := last[FreezeResult](ctx, p.initial(), Freeze)
+	if err != nil {
+		return nil, 0, err
+	}
+	if initial == nil {
+		return nil, 0, nil
+	}
+	all = append(all, initial)
+	for _, op := range ops {
+		switch {
+		case op.State != ledger.Succeeded:
+		case op.Stage == Freeze && op.Snapshot != Initial:
+			fr := new(FreezeResult)
+			if err := json.Unmarshal(op.Result, fr); err != nil {
+				return nil, 0, fmt.Errorf("recorded result of freeze: %w", err)
+			}
+			p.place(fr, true)
+			all = append(all, fr)
+		case op.Stage == Undo:
+			u, err := decodeUndo(op)
+			if err != nil {
+				return nil, 0, err
+			}
+			undone = max(undone, u.Number)
+		}
+	}
+	slices.SortFunc(all, func(a, b *FreezeResult) int { return a.Number - b.Number })
+	return all, undone, nil
+}
+
+// at is the pipeline over a snapshot: its sources only, as of when their bytes were obtained.
+func (p *Pipeline) at(fr *FreezeResult) (*Pipeline, error) {
+	q := p.initial()
+	if fr.Number == 0 {
+		return q, nil
+	}
+	q.snap = snapshot{name: fr.Snapshot, kind: fr.Kind}
+	b := *p.opt.Batch
+	b.Sources = nil
+	for _, part := range fr.Parts {
+		i := slices.IndexFunc(p.opt.Batch.Sources, func(s Source) bool { return s.Name == part.Source })
+		if i < 0 {
+			return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("source %s of snapshot %s is no more in it", part.Source, fr.Snapshot), Remedy: "put the source back; what is frozen can't be forgotten"}
+		}
+		s := p.opt.Batch.Sources[i]
+		at, err := time.Parse(time.RFC3339, part.ObtainedAt)
+		if err != nil {
+			return nil, &IntegrityError{What: "record of snapshot " + fr.Snapshot, Detail: "it has no time at which its bytes were obtained", Remedy: "restore the database from a backup"}
+		}
+		s.ObtainedAt, s.obtained = part.ObtainedAt, at.UnixMicro()
+		b.Sources = append(b.Sources, s)
+	}
+	q.batch = &b
+	return q, nil
+}
+
+// part is the share of a source in a snapshot.
+func (f *FreezeResult) part(source string) *FrozenPart {
+	for i := range f.Parts {
+		if f.Parts[i].Source == source {
+			return &f.Parts[i]
+		}
+	}
+	return nil
+}
+
+// frozenAs gives a live snapshot by its name.
+func (p *Pipeline) frozenAs(ctx context.Context, name string) (*FreezeResult, error) {
+	all, _, err := p.freezes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, fr := range all {
+		if fr.Snapshot == name {
+			return fr, nil
+		}
+	}
+	return nil, &IntegrityError{What: "snapshot " + name, Detail: "the database does not know it", Remedy: "restore the database from a backup"}
+}

@@ -1,0 +1,242 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
+)
+
+// Undo is the operation that takes back what a batch put into the register.
+const Undo = "undo"
+
+// UndoResult is what an undo took back, and what it kept.
+type UndoResult struct {
+	Outcome
+	Number    int         `json:"number"` // of the newest snapshot that it covers
+	Entities  []Retracted `json:"entities"`
+	Retracted int64       `json:"retracted"`
+	Kept      int64       `json:"kept"`
+}
+
+// Retracted counts what an undo took back of one entity, and what it kept because it is no longer only the batch's.
+type Retracted struct {
+	Entity     string `json:"entity"`
+	Retracted  int64  `json:"retracted"`
+	Changed    int64  `json:"kept_changed"`     // kept: they were corrected since
+	OtherBatch int64  `json:"kept_other_batch"` // kept: another batch brought them as well
+}
+
+// undos is how often the batch was undone, when last, and whether an undo has begun that is not finished.
+type undos struct {
+	count    int
+	finished int64 // of the last one
+	open     bool
+}
+
+func (p *Pipeline) undos(ctx context.Context, tx *store.Tx) (u undos, err error) {
+	states, err := ledger.Attempts(ctx, tx, p.id.Tenant, p.batch.Name, Undo)
+	for _, a := range states {
+		if a.State == ledger.Succeeded {
+			u.count++
+			u.finished = max(u.finished, a.FinishedAt)
+		} else {
+			u.open = true
+		}
+	}
+	return u, err
+}
+
+func (p *Pipeline) lookUndos(ctx context.Context) (u undos, err error) {
+	err = p.db.View(ctx, func(tx *store.Tx) error {
+		u, err = p.undos(ctx, tx)
+		return err
+	})
+	return u, err
+}
+
+// notUndone refuses to import while an undo is under way, or when one has ended since the import began.
+func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) error {
+	now, err := p.undos(ctx, tx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case now.open:
+		return &GateError{Stage: Import, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}
+	case now.count != seen.count:
+		return &GateError{Stage: Import, Why: "the batch was undone meanwhile", Remedy: "run `sheetlift dryrun` again, and look at it before you import"}
+	}
+	return nil
+}
+
+// Undo takes back what the batch put into the register, all snapshots, by provenance. Records that were changed since, or that
+// another batch brought as well, are kept and named in the findings. Provenance stays, marked, and the register's events
+// say what was retracted. What grants goes before what stands against it, so that an interruption leaves nothing granted
+// that was not. After it the batch is where it was after its initial freeze.
+func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
+	p = p.initial()
+	all, _, err := p.freezes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ops []*ledger.Record
+	var now int64
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if now, err = tx.Now(ctx); err != nil {
+			return err
+		}
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var imports []string
+	for _, op := range ops {
+		switch {
+		case op.Stage == "signoff" && op.State == ledger.Succeeded:
+			return nil, &GateError{Stage: Undo, Why: "the batch is signed off", Remedy: "correct single records from now on; what two people signed is not taken back by one"}
+		case op.Stage != Import:
+		case op.State == ledger.Running && op.LeaseUntil > now:
+			return nil, &GateError{Stage: Undo, Why: "an import of the batch is running", Remedy: "stop it, or wait until it ends, then undo"}
+		default:
+			imports = append(imports, op.ID)
+		}
+	}
+	if len(imports) == 0 {
+		return nil, &GateError{Stage: Undo, Why: "the batch imported nothing", Remedy: "there is nothing to undo"}
+	}
+	key := p.key(Undo, imports...)
+	dir := p.workDir(Undo, key)
+	return execute(ctx, p, task[UndoResult]{
+		stage: Undo, key: key,
+		pre:   map[string]any{"records": int64(len(imports))},
+		check: func(context.Context, *UndoResult) error { return nil },
+		do: func(ctx context.Context, op *ledger.Op, r *UndoResult) error {
+			r.Outcome = p.begin(UndoSchema)
+			r.Number = all[len(all)-1].Number
+			before, err := p.lookUndos(ctx)
+			if err != nil {
+				return err
+			}
+			o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: all[len(all)-1].Snapshot, Operation: op.ID(), Operator: p.opt.Operator}
+			for _, pass := range register.RetractOrder() {
+				if err := p.retract(ctx, op, pass, fmt.Sprintf("%s%d", register.Retracted, before.count+1), o); err != nil {
+					return err
+				}
+			}
+			rec, err := p.record(dir)
+			if err != nil {
+				return err
+			}
+			if err := p.kept(ctx, op, rec, r); err != nil {
+				rec.abandon()
+				return err
+			}
+			r.Complete, r.Passed = true, true
+			return rec.close(&r.Outcome, dir)
+		},
+	})
+}
+
+// retract takes back the records of one pass, a chunk a transaction with its checkpoint.
+func (p *Pipeline) retract(ctx context.Context, op *ledger.Op, pass register.RetractPass, mark string, o register.Origin) error {
+	after := ""
+	for chunk := int64(0); ; chunk++ {
+		last := ""
+		err := p.db.Update(ctx, func(tx *store.Tx) error {
+			if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil {
+				return err
+			}
+			var err error
+			if last, err = register.NextRetract(ctx, tx, pass, after, o); err != nil || last == "" {
+				return err
+			}
+			n, err := register.RetractChunk(ctx, tx, pass, after, last, mark, o)
+			if err != nil {
+				return err
+			}
+			return op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": pass.Entity.Name, "chunk": chunk, "records": n})
+		})
+		if err != nil {
+			return err
+		}
+		if last == "" {
+			return nil
+		}
+		after = last
+		p.opt.Progress(Undo, pass.Entity.Name, chunk+1, 0)
+	}
+}
+
+// kept counts what was retracted, by the register's events, and names what was kept.
+func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, rec *recorder, r *UndoResult) error {
+	return p.db.View(ctx, func(tx *store.Tx) error {
+		done, err := register.RetractedBy(ctx, tx, op.ID())
+		if err != nil {
+			return err
+		}
+		for i := range importers.Entities {
+			e := &importers.Entities[i]
+			c := Retracted{Entity: e.Name, Retracted: done[e.Name]}
+			err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, func(k register.Kept) error {
+				why := "it was corrected since"
+				if k.Changed {
+					c.Changed++
+				} else {
+					c.OtherBatch++
+					why = "another batch brought it as well"
+				}
+				f := finding.New("undo.kept")
+				f.Source, f.Sheet, f.Row, f.Line = k.Source, k.Sheet, int(k.Row), int(k.Line)
+				f.Message = fmt.Sprintf("The %s of snapshot %s stays in the register: %s.", e.Name, k.Snapshot, why)
+				for _, s := range p.batch.Sources {
+					if s.Name == k.Source {
+						f.File = s.File
+					}
+				}
+				return rec.Add(f)
+			})
+			if err != nil {
+				return err
+			}
+			r.Retracted += c.Retracted
+			r.Kept += c.Changed + c.OtherBatch
+			r.Entities = append(r.Entities, c)
+		}
+		return nil
+	})
+}
+
+// undone reports whether an operation ended before the last undo did.
+func (u undos) undone(rec *ledger.Record) bool {
+	return rec != nil && u.count > 0 && rec.FinishedAt <= u.finished
+}
+
+// currentImport is the result of the import of the pipeline's snapshot; nil if there is none, or an undo took it back.
+func (p *Pipeline) currentImport(ctx context.Context) (*ImportResult, *ledger.Record, error) {
+	imp, rec, err := last[ImportResult](ctx, p, Import)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := p.lookUndos(ctx)
+	if err != nil || u.open || u.undone(rec) {
+		return nil, nil, err
+	}
+	return imp, rec, nil
+}
+
+// decodeUndo reads a recorded result.
+func decodeUndo(op *ledger.Record) (*UndoResult, error) {
+	u := new(UndoResult)
+	if err := json.Unmarshal(op.Result, u); err != nil {
+		return nil, fmt.Errorf("recorded result of undo: %w", err)
+	}
+	return u, nil
+}

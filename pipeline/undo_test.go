@@ -1,0 +1,200 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// registerTables are the tables that an undo empties.
+var registerTables = []string{"purposes", "notices", "suppressions", "cases", "receipts", "legacy_assertions"}
+
+func (h *house) undo() *pipeline.UndoResult {
+	h.t.Helper()
+	r, err := h.open().Undo(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+func TestUndo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		_, err := h.open().Undo(t.Context())
+		wantGate(t, err, "imported nothing")
+		first := h.mustRun(pipeline.Reconcile)
+		full := h.counts()
+		r := h.undo()
+		if r.Retracted != 18 || r.Kept != 0 || !r.Passed {
+			t.Errorf("undo: %+v", r)
+		}
+		got := h.counts()
+		for _, table := range registerTables {
+			if got[table] != 0 {
+				t.Errorf("%s holds %d rows after the undo", table, got[table])
+			}
+		}
+		if got["provenance"] != full["provenance"] || got["id_map"] != full["id_map"] || got["events"] <= full["events"] {
+			t.Errorf("after the undo: %v, before: %v", got, full)
+		}
+		if again := h.undo(); !again.AlreadyDone || again.Digest != r.Digest {
+			t.Errorf("undone again: %+v", again)
+		}
+		h.mustVerify()
+		// The import needs a new dry-run, which somebody looks at.
+		_, err = h.open().Import(t.Context())
+		wantGate(t, err, "undone since the dry-run")
+		_, err = h.open().Reconcile(t.Context())
+		wantGate(t, err, "nothing was imported")
+		st, err := h.open().Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range st.Stages {
+			if undone := s.Stage == pipeline.DryRun || s.Stage == pipeline.Import || s.Stage == pipeline.Reconcile; undone != (s.State == "stale") {
+				t.Errorf("status of %s: %s %s", s.Stage, s.State, s.Why)
+			}
+		}
+		second := h.mustRun(pipeline.Reconcile)
+		got = h.counts()
+		for _, table := range registerTables {
+			if got[table] != full[table] {
+				t.Errorf("%s holds %d rows after the second import, %d after the first", table, got[table], full[table])
+			}
+		}
+		if a, b := pipeline.Common(second["dryrun"]).Digest, pipeline.Common(first["dryrun"]).Digest; a != b {
+			t.Error("the dry-run after the undo is another one")
+		}
+		h.mustVerify()
+		if r := h.undo(); r.AlreadyDone || r.Retracted != 18 {
+			t.Errorf("the second import undone: %+v", r)
+		}
+		h.mustVerify()
+	})
+}
+
+// TestUndoKeeps: what is no longer only the batch's stays, and is named.
+func TestUndoKeeps(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.Reconcile)
+		h.write("purposes.csv", "Code,Name\nnews,News\nads,Advertising\n")
+		h.snapshot(pipeline.Delta, "purposes.csv")
+		h.mustRun(pipeline.Reconcile)
+		err := h.look().Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `
+				INSERT INTO provenance (tenant, id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest, obtained_at)
+				SELECT tenant, id, entity, 'another', snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest, obtained_at
+				FROM provenance
+				WHERE entity = 'suppression'`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := h.undo()
+		if r.Retracted != 16 || r.Kept != 2 || r.Number != 1 {
+			t.Errorf("undo: %+v", r)
+		}
+		for _, e := range r.Entities {
+			if (e.Entity == "purpose") != (e.Changed == 1) || (e.Entity == "suppression") != (e.OtherBatch == 1) {
+				t.Errorf("%+v", e)
+			}
+		}
+		list := findings(t, r.FindingsFile)
+		if len(list) != 2 || list[0].Rule != "undo.kept" || list[0].File != "purposes.csv" || list[0].Row != 2 || !strings.Contains(list[1].Message, "another batch") {
+			t.Errorf("findings: %+v", list)
+		}
+		if n := h.counts(); n["purposes"] != 1 || n["suppressions"] != 1 || n["receipts"] != 0 {
+			t.Errorf("register: %v", n)
+		}
+		h.mustVerify()
+		if st, err := h.open().Status(t.Context()); err != nil || st.Snapshot != pipeline.Initial {
+			t.Errorf("the newest snapshot is %v, %v", st, err)
+		}
+	})
+}
+
+// TestUndoChild is no test of its own: TestKilledUndo starts it as a process.
+func TestUndoChild(t *testing.T) {
+	dir := os.Getenv(childVariable + "_UNDO")
+	if dir == "" {
+		t.SkipNow()
+	}
+	h := &house{t: t, dir: dir, url: os.Getenv(childVariable + "_DB")}
+	if _, err := h.open().Undo(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledUndo: kill -9 an undo under way, run it again: the same end as without, and an import in between is refused.
+func TestKilledUndo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		other := newHouse(t, storetest.SQLite(t), nil)
+		other.mustRun(pipeline.Reconcile)
+		want := other.undo()
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.Reconcile)
+		before := h.events()
+		kills := 0
+		for chunks := 1; chunks <= 3; chunks++ {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestUndoChild$", "-test.v")
+			cmd.Env = append(os.Environ(), childVariable+"_UNDO="+h.dir, childVariable+"_DB="+url)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			deadline := time.Now().Add(40 * time.Second)
+			for h.events() < before+chunks && time.Now().Before(deadline) {
+				time.Sleep(time.Millisecond)
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				kills++
+			}
+			var n int64
+			err := h.look().Update(t.Context(), func(tx *store.Tx) (err error) {
+				n, err = tx.Exec(t.Context(), `UPDATE operations SET lease_until = 0 WHERE kind = 'undo' AND state = 'running'`)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n == 0 {
+				break // it had finished before the kill
+			}
+			_, err = h.open().Import(t.Context())
+			wantGate(t, err, "an undo of the batch has begun")
+		}
+		if kills == 0 {
+			t.Fatal("no undo was killed under way")
+		}
+		r := h.undo()
+		if r.Digest != want.Digest {
+			t.Errorf("after %d kills: %+v, want %+v", kills, r, want)
+		}
+		got := h.counts()
+		for _, table := range registerTables {
+			if got[table] != 0 {
+				t.Errorf("%s holds %d rows", table, got[table])
+			}
+		}
+		h.mustVerify()
+		if maps.Equal(got, wantCounts) {
+			t.Error("nothing was retracted")
+		}
+	})
+}
