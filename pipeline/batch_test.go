@@ -136,7 +136,6 @@ const consentHeader = "Id,Subject,Mail,Purpose,Channel,Status,At,Notice,Version,
 // newHouse writes the files of the batch, with some of them replaced.
 func newHouse(t *testing.T, url string, replace map[string]string) *house {
 	t.Helper()
-	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key", "id_ed25519"))
 	h := &house{t: t, dir: t.TempDir(), url: url}
 	for name, text := range houseFiles {
 		if r, ok := replace[name]; ok {
@@ -171,7 +170,7 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 	}
 	db := h.db()
 	return pipeline.New(pipeline.Options{
-		Batch: b, DB: db, Operator: "tester",
+		Batch: b, DB: db, Operator: "tester", KeyPath: filepath.Join(h.dir, "key", "id_ed25519"),
 		Findings: func(path string) (io.WriteCloser, error) {
 			return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		},

@@ -12,6 +12,7 @@ import (
 // What the profile says of duplicates, distinct values and keys is what counting the values themselves says, over blocks of
 // any size.
 func TestProfileCountsWhatIsThere(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	prof := newSheetProfile()
 	prof.headerRow = 1
@@ -82,6 +83,7 @@ func TestProfileCountsWhatIsThere(t *testing.T) {
 }
 
 func TestDistinctIsExactUpToItsLimit(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		values int
 		over   bool
@@ -105,6 +107,7 @@ func TestDistinctIsExactUpToItsLimit(t *testing.T) {
 }
 
 func TestDoubtfulNumbers(t *testing.T) {
+	t.Parallel()
 	p := &columnProfile{}
 	for i, v := range []string{"123456789012345", "1234567890123456", "0.1234567890123456", "1E+20", "1e2", "1.5e-30", "12"} {
 		c := source.Cell{Kind: source.Number}
@@ -119,6 +122,7 @@ func TestDoubtfulNumbers(t *testing.T) {
 }
 
 func TestKindsNameTheClassOfNumbers(t *testing.T) {
+	t.Parallel()
 	p := &columnProfile{}
 	p.counts[source.Text][source.TextFormat], p.counts[source.Text][source.General] = 2, 1
 	p.counts[source.Number][source.General], p.counts[source.Number][source.Date] = 3, 4

@@ -43,6 +43,7 @@ func (h *house) value(id, field string) string {
 
 // 1. Dates and zones.
 func TestComplaintDatesAreAskedOnceAColumnAndNeverGuessed(t *testing.T) {
+	t.Parallel()
 	const declared = "occurred_at: { from: At, format: iso8601 }"
 	h := newHouse(t, storetest.SQLite(t), withMapping(declared, "occurred_at: { from: At }", consentHeader+assertion("C-1", "S-1,a@example.com", "Y", "03/04/2025")+"\n"))
 	r := dryRun(h)
@@ -71,6 +72,7 @@ func TestComplaintDatesAreAskedOnceAColumnAndNeverGuessed(t *testing.T) {
 
 // 2. Identifiers: zeros and precision.
 func TestComplaintIdentifiersKeepEveryDigitOrRejectTheRow(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		assertion("C-1", "00042,a@example.com", "Y", ""),
 		assertion("C-2", "12345678901234567890,b@example.com", "Y", ""),
@@ -88,6 +90,7 @@ func TestComplaintIdentifiersKeepEveryDigitOrRejectTheRow(t *testing.T) {
 
 // 3. Encoding.
 func TestComplaintEncodingIsDeclaredAndNotTried(t *testing.T) {
+	t.Parallel()
 	latin := consentHeader + "C-1,S-1,a@example.com,news,email,Y,,,,Ad\xe4 Agent,clerk,,\n"
 	h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": latin})
 	_, err := h.run(pipeline.DryRun)
@@ -107,6 +110,7 @@ func TestComplaintEncodingIsDeclaredAndNotTried(t *testing.T) {
 
 // 4. Structure and headers.
 func TestComplaintStructureNothingIsDroppedWithoutBeingListed(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": consentHeader +
 		assertion("C-1", "S-1,a@example.com", "Y", "") + "\n" +
 		"C-2,S-2,b@example.com,news,email,Y\n" + // short
@@ -128,6 +132,7 @@ func TestComplaintStructureNothingIsDroppedWithoutBeingListed(t *testing.T) {
 
 // 5. Enums and booleans.
 func TestComplaintWordsHaveAPolarityAndNoDefault(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), withMapping("enum: { given: [Y, yes], withdrawn: [N], refused: [no] }", "polarity: inverted, enum: { yes: [TRUE, x], no: [false] }", consentHeader+strings.Join([]string{
 		assertion("C-1", "S-1,a@example.com", "True", ""), assertion("C-2", "S-2,b@example.com", "X", ""),
 		assertion("C-3", "S-3,c@example.com", "FALSE", ""), assertion("C-4", "S-4,d@example.com", "1", ""),
@@ -143,6 +148,7 @@ func TestComplaintWordsHaveAPolarityAndNoDefault(t *testing.T) {
 
 // 6. Empty and null.
 func TestComplaintBlankNullTokenAndValueAreThreeThings(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), withMapping("status: { from: Status, enum: { given: [Y, yes], withdrawn: [N], refused: [no] } }",
 		"status: { from: Status, null_tokens: ['n/a'], enum: { given: [Y], refused: [NA] } }", consentHeader+strings.Join([]string{
 			assertion("blank", "S-1,a@example.com", "", ""), assertion("token", "S-2,b@example.com", "N/A", ""),
@@ -160,6 +166,7 @@ func TestComplaintBlankNullTokenAndValueAreThreeThings(t *testing.T) {
 
 // 7. Consent lost, or won: see also TestRuleReimportNeverResubscribes.
 func TestComplaintImportTimeIsNeverEvidenceTime(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		assertion("C-1", "S-1,a@example.com", "N", "2025-03-01T10:00:00Z"), assertion("C-2", "S-1,a@example.com", "Y", ""),
 		receipt("C-3", "S-3,c@example.com", "Y", ""),
@@ -176,6 +183,7 @@ func TestComplaintImportTimeIsNeverEvidenceTime(t *testing.T) {
 
 // 8. Duplicates and double effects.
 func TestComplaintTheSameExportAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	list := []string{assertion("C-1", "S-1,a@example.com", "Y", ""), assertion("C-2", "S-2,b@example.com", "N", ""), assertion("C-2", "S-2,b@example.com", "Y", "")}
 	h := newHouse(t, storetest.SQLite(t), rows(list, nil, nil))
 	wantRules(t, "two answers under one key", found(t, h.imported(), "consents")[4], "key.multiple_match")
@@ -194,6 +202,7 @@ func TestComplaintTheSameExportAgainChangesNothing(t *testing.T) {
 
 // 9. Truncation.
 func TestComplaintNothingIsEverCut(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("ä", 201)
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		"C-1,S-1,a@example.com,news,email,Y,,,," + long + ",clerk,,",
@@ -251,6 +260,7 @@ func TestComplaintMemoryDoesNotGrowWithTheFile(t *testing.T) {
 
 // 11. Comparison false alarms.
 func TestComplaintTheSameContentNeverShowsAsADifference(t *testing.T) {
+	t.Parallel()
 	const nfc, nfd = "zo\u00eb@example.com", "zoe\u0308@example.com"
 	a := receipt("C-1", "S-1,"+nfc, "Y", "2025-03-01T10:00:00Z")
 	b := receipt("C-2", "S-2,b@example.com", "Y", "2025-03-01T10:00:00Z")
@@ -278,6 +288,7 @@ func TestComplaintTheSameContentNeverShowsAsADifference(t *testing.T) {
 
 // 12. Rejects, approval, audit, undo.
 func TestComplaintWhatWasLookedAtIsWhatIsImported(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), rows([]string{assertion("C-1", "S-1,a@example.com", "Y", ""), assertion("C-2", "S-2,b@example.com", "grnated", "")}, nil, nil))
 	r := dryRun(h)
 	i := slices.IndexFunc(findings(t, r.FindingsFile), func(f finding.Finding) bool { return f.Rule == "enum.unmapped" && f.Row == 3 })

@@ -10,6 +10,7 @@ import (
 )
 
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
 	mapped := h.mustRun(pipeline.Map)["map"].(*pipeline.MapResult)
 	r, err := h.open().Explain(t.Context(), mapped)

@@ -25,6 +25,7 @@ import (
 
 // TestTamper is must-show 6: one changed byte, or a register changed since, and import refuses and says which.
 func TestTamper(t *testing.T) {
+	t.Parallel()
 	flip := func(t *testing.T, path string) {
 		t.Helper()
 		data, err := os.ReadFile(path)
@@ -117,6 +118,7 @@ func wantIntegrity(t *testing.T, err error, word string) {
 
 // TestConcurrentImports is must-show 5 within one process: several imports at once, one set of records.
 func TestConcurrentImports(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		h.mustRun(pipeline.DryRun)
@@ -176,6 +178,7 @@ func TestImportChild(t *testing.T) {
 // TestKilledImport is must-show 5: kill -9 after each chunk and at other moments, run again: the same end state as without, on
 // both databases.
 func TestKilledImport(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		want := newHouse(t, storetest.SQLite(t), nil).mustRun(pipeline.Reconcile)
 		h := newHouse(t, url, nil)

@@ -22,6 +22,7 @@ import (
 // TestMendedKeepsCells: of a workbook with real dates and numbers, what nobody touched keeps its kind, though the rejects hold text; the
 // columns and rows may be moved; strangers are findings.
 func TestMendedKeepsCells(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), map[string]string{
 		"batch.yaml":    strings.Replace(houseFiles["batch.yaml"], "file: consents.csv", "file: consents.xlsx", 1),
 		"consents.yaml": strings.Replace(houseFiles["consents.yaml"], "format: iso8601", "format: serial", 1),
@@ -109,6 +110,7 @@ func TestMendedKeepsCells(t *testing.T) {
 
 // TestMendedRecords: the original records of a text file, corrected in an editor.
 func TestMendedRecords(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
 	h.mustRun(pipeline.Reconcile)
 	before := h.counts()
@@ -135,6 +137,7 @@ func TestMendedRecords(t *testing.T) {
 
 // TestKilledDelta: kill -9 the import of a delta with corrections, run again: the same end as without.
 func TestKilledDelta(t *testing.T) {
+	t.Parallel()
 	prepare := func(h *house) {
 		h.mustRun(pipeline.Reconcile)
 		for name, text := range freshFiles {
@@ -190,6 +193,7 @@ func TestKilledDelta(t *testing.T) {
 
 // TestCorrectionIsComparedAndSet: a correction against a version that is gone is refused, whole.
 func TestCorrectionIsComparedAndSet(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, liveFiles)
 		h.mustRun(pipeline.Reconcile)

@@ -32,7 +32,6 @@ func drafted(t *testing.T, files map[string]string) *house {
 
 func draftedOnly(t *testing.T, files map[string]string) *house {
 	t.Helper()
-	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key", "id_ed25519"))
 	h := &house{t: t, dir: t.TempDir(), url: storetest.SQLite(t)}
 	var names []string
 	for name, text := range files {
@@ -82,6 +81,7 @@ func fixture(t *testing.T, name string) string {
 
 // Each preset's fixture goes from init to a dry-run by confirmations alone, and each row becomes what the preset's page says.
 func TestPresetFixtures(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		file, preset      string
 		rows              pipeline.Rows
@@ -202,6 +202,7 @@ func sha256Hex(s string) string {
 // suppressed but subscribed: a Klaviyo suppression beats SUBSCRIBED, and a withdrawal that Mailchimp names in the file's name alone
 // is one in the register.
 func TestPresetStates(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ file, id, state, cause string }{
 		{"klaviyo.csv", "01HAAA0001|email", "given", "assertion"},
 		{"klaviyo.csv", "01HAAA0002|email", "suppressed", "suppressed_opt_out"},
@@ -240,6 +241,7 @@ func same(a, b map[string]int) bool {
 
 // What init drafted is refused until somebody has confirmed it: batch.yaml by freeze, the mappings by map.
 func TestDraftsAreRefusedUntilConfirmed(t *testing.T) {
+	t.Parallel()
 	h := draftedOnly(t, map[string]string{"klaviyo.csv": fixture(t, "klaviyo.csv"), "purposes.csv": purposesCSV})
 	var errs *mappings.ParseErrors
 	if _, err := h.run(pipeline.Freeze); !errors.As(err, &errs) || len(errs.Faults) != 3 || !strings.Contains(err.Error(), "obtained_at") {
@@ -270,7 +272,7 @@ func TestDraftsAreRefusedUntilConfirmed(t *testing.T) {
 // A workbook is recognised like a text file, below title rows; a sheet of instructions beside it is left out and named, and a
 // sheet that is called like somebody is named by its position.
 func TestPresetInAWorkbook(t *testing.T) {
-	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key", "id_ed25519"))
+	t.Parallel()
 	h := &house{t: t, dir: t.TempDir(), url: storetest.SQLite(t)}
 	f := excelize.NewFile()
 	defer f.Close()

@@ -72,6 +72,7 @@ func readCells(t *testing.T, path, sheet string) map[string]string {
 }
 
 func TestRejectsWorkbook(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": houseFiles["consents.csv"] +
 		"C-17,=1+1,+49 170 1234567,news,email,00042,1E5,  x ,_x0041_,\"two\nlines\",,,\n"})
 	h.write("batch.yaml", strings.Replace(houseFiles["batch.yaml"], "rows: 5", "rows: 50", 1))
@@ -154,6 +155,7 @@ func TestRejectsWorkbook(t *testing.T) {
 }
 
 func TestRejectsRecords(t *testing.T) {
+	t.Parallel()
 	odd := "\xef\xbb\xbf" + strings.ReplaceAll(consentHeader, "\n", "\r\n") +
 		"C-1,S-1,\"one, the first\",news,email,Y,,,,,,,\r\n" +
 		"C-2,S-2,two@example.com,news,email,Y,,,,,,,\r\n" +

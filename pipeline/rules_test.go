@@ -112,6 +112,7 @@ func wantRules(t *testing.T, what string, got []string, want ...string) {
 
 // A re-export in which a consent became blank, and another vanished, changes neither.
 func TestRuleBlankNeverErases(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		receipt("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z"),
 		assertion("C-2", "S-2,two@example.com", "N", "2025-03-01T10:00:00Z"),
@@ -138,6 +139,7 @@ func TestRuleBlankNeverErases(t *testing.T) {
 
 // The same answer again, in the file and in a later export, changes no date; with another date under the same key it is a conflict.
 func TestRuleRepeatNeverRestamps(t *testing.T) {
+	t.Parallel()
 	row := assertion("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")
 	h := newHouse(t, storetest.SQLite(t), rows([]string{row, row}, nil, nil))
 	if got := sourceOf(t, h.imported(), "consents"); got.Skipped["row.repeat"] != 1 {
@@ -164,6 +166,7 @@ func TestRuleRepeatNeverRestamps(t *testing.T) {
 
 // One wrong letter is no answer: the row is rejected, and what was known stays.
 func TestRuleTypoRejectsAndIsNotUnknown(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), rows([]string{receipt("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, nil, nil))
 	h.imported()
 	h.next("acme-2027", rows([]string{receipt("C-1", "S-1,one@example.com", "yess", "2025-03-01T10:00:00Z")}, nil, nil))
@@ -175,6 +178,7 @@ func TestRuleTypoRejectsAndIsNotUnknown(t *testing.T) {
 }
 
 func TestRuleAllYesColumnIsAWarning(t *testing.T) {
+	t.Parallel()
 	var all, most []string
 	for i := range 12 {
 		all = append(all, assertion(fmt.Sprintf("C-%d", i), fmt.Sprintf("S-%d,a%d@example.com", i, i), "Y", ""))
@@ -198,6 +202,7 @@ func TestRuleAllYesColumnIsAWarning(t *testing.T) {
 
 // TestRuleWhatWins has the rules of precedence, one pair of rows each.
 func TestRuleWhatWins(t *testing.T) {
+	t.Parallel()
 	const mar, aug = "2025-03-01T10:00:00Z", "2026-08-01T10:00:00Z"
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		assertion("subscribed", "S-1,subscribed@example.com", "Y", aug),
@@ -244,6 +249,7 @@ func TestRuleWhatWins(t *testing.T) {
 
 // Who left stays out, whatever a later export of another system says.
 func TestRuleReimportNeverResubscribes(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		assertion("C-1", "S-1,left@example.com", "N", "2025-03-01T10:00:00Z"),
 		assertion("C-2", "S-2,never@example.com", "no", "2025-03-01T10:00:00Z"),
@@ -269,6 +275,7 @@ func TestRuleReimportNeverResubscribes(t *testing.T) {
 
 // TestRuleSubjects: identifiers that one row holds belong together; shared ones are nobody's.
 func TestRuleSubjects(t *testing.T) {
+	t.Parallel()
 	const mar, aug = "2025-03-01T10:00:00Z", "2026-08-01T10:00:00Z"
 	h := newHouse(t, storetest.SQLite(t), rows([]string{
 		assertion("link", "S-1,one@example.com", "N", ""), receipt("linked", "S-1,", "Y", mar), receipt("old", ",one@example.com", "Y", mar),

@@ -81,6 +81,7 @@ var freshFiles = map[string]string{
 
 // TestDelta is must-show 4: a fresh export of a live register, on both databases.
 func TestDelta(t *testing.T) {
+	t.Parallel()
 	var digests []string
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, liveFiles)
@@ -191,6 +192,7 @@ func TestDelta(t *testing.T) {
 
 // TestReturnedWithdrawal: an undated no that the register has from before a signed yes is not passed over as known.
 func TestReturnedWithdrawal(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), map[string]string{
 		"consents.csv": consentHeader + "L-6,S-6,six@example.com,news,email,N,,,,,,,\n",
 		"batch.yaml":   strings.ReplaceAll(houseFiles["batch.yaml"], "2026-10-01T00", "2025-01-01T00"),
@@ -212,6 +214,7 @@ func TestReturnedWithdrawal(t *testing.T) {
 }
 
 func TestSnapshotGates(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
 	spec := pipeline.SnapshotSpec{Kind: pipeline.Delta, Files: []string{filepath.Join(h.dir, "consents.csv")}}
 	_, err := h.open().FreezeSnapshot(t.Context(), spec)
@@ -264,6 +267,7 @@ var badKinds = []struct{ column, bad, good string }{
 // TestMendedRoundTrip is must-show 4: 1,000 bad rows of 20 kinds, mended by a script in the workbook, come back and are imported;
 // the untouched ones don't.
 func TestMendedRoundTrip(t *testing.T) {
+	t.Parallel()
 	const rows, untouched = 1000, 100
 	columns := strings.Split(strings.TrimSpace(consentHeader), ",")
 	at := map[string]int{}

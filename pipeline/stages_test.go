@@ -55,6 +55,7 @@ var wantCounts = map[string]int{
 }
 
 func TestStagesOnBothDatabases(t *testing.T) {
+	t.Parallel()
 	var digests []map[string]string
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
@@ -122,6 +123,7 @@ func TestStagesOnBothDatabases(t *testing.T) {
 
 // TestConsentRule is must-show 3: what makes a receipt, and what wins.
 func TestConsentRule(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
 	h.mustRun(pipeline.Import)
 	for _, c := range []struct {
@@ -162,6 +164,7 @@ func TestConsentRule(t *testing.T) {
 
 // TestStatedNoticeChangesNothing: a notice that an operator states for the whole file makes no receipt.
 func TestStatedNoticeChangesNothing(t *testing.T) {
+	t.Parallel()
 	m := strings.NewReplacer(
 		"notice_id: Notice", `notice_id: { const: PN, stated_by: { name: Olga Operator, at: 2026-10-02 } }`,
 		"notice_version: Version", `notice_version: { const: "2", stated_by: { name: Olga Operator, at: 2026-10-02 } }`,
@@ -174,6 +177,7 @@ func TestStatedNoticeChangesNothing(t *testing.T) {
 }
 
 func TestToleranceFailsTheDryRun(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), map[string]string{"batch.yaml": strings.Replace(batchYAML, "TOLERANCE", "4", 1)})
 	got := h.mustRun(pipeline.Reconcile)
 	r := got["dryrun"].(*pipeline.DryRunResult)
@@ -189,6 +193,7 @@ func TestToleranceFailsTheDryRun(t *testing.T) {
 
 // TestRevealIsAudited: only a reveal shows values, and it leaves who asked.
 func TestRevealIsAudited(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
 	h.mustRun(pipeline.Import)
 	before := h.counts()["events"]
@@ -213,6 +218,7 @@ func TestRevealIsAudited(t *testing.T) {
 
 // TestRejectedWithdrawalIsNotLost: what speaks against a consent counts even if its own row is rejected, whatever for.
 func TestRejectedWithdrawalIsNotLost(t *testing.T) {
+	t.Parallel()
 	given := "C-1,S-1,one@example.com,news,email,Y,2025-03-01T10:00:00Z,PN,2,Ada Agent,shop clerk,signed_document,DOC-2025-0001\n"
 	for name, rows := range map[string]string{
 		"a bad date":            given + "C-2,S-1,one@example.com,news,email,N,2025-02-31T10:00:00Z,,,,,,\n",
@@ -240,6 +246,7 @@ func TestRejectedWithdrawalIsNotLost(t *testing.T) {
 
 // TestRekeyedRowsAreRefused: another key for rows that are in already would double them.
 func TestRekeyedRowsAreRefused(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
 	h.mustRun(pipeline.Import)
 	before := h.counts()
@@ -255,6 +262,7 @@ func TestRekeyedRowsAreRefused(t *testing.T) {
 
 // TestDisagreementIsFound: a register that was changed behind our back fails reconcile and verify, and neither hides it.
 func TestDisagreementIsFound(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		h.mustRun(pipeline.Reconcile)
@@ -281,6 +289,7 @@ func TestDisagreementIsFound(t *testing.T) {
 
 // TestMovedBatch: a batch that was moved or copied works with the files that lie with it.
 func TestMovedBatch(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, "", nil)
 	h.url = "sqlite:" + filepath.Join(h.dir, ".sheetlift", "register.db")
 	h.mustRun(pipeline.DryRun)

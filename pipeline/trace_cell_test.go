@@ -11,6 +11,7 @@ import (
 
 // A cell leads to every record of its row, and says which fields it gave.
 func TestTraceCell(t *testing.T) {
+	t.Parallel()
 	const two = `version: 1
 mapping: consents
 records:

@@ -28,6 +28,7 @@ func (h *house) undo() *pipeline.UndoResult {
 }
 
 func TestUndo(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		_, err := h.open().Undo(t.Context())
@@ -85,6 +86,7 @@ func TestUndo(t *testing.T) {
 
 // TestUndoKeeps: what is no longer only the batch's stays, and is named.
 func TestUndoKeeps(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		h.mustRun(pipeline.Reconcile)
@@ -139,6 +141,7 @@ func TestUndoChild(t *testing.T) {
 
 // TestKilledUndo: kill -9 an undo under way, run it again: the same end as without, and an import in between is refused.
 func TestKilledUndo(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		other := newHouse(t, storetest.SQLite(t), nil)
 		other.mustRun(pipeline.Reconcile)
