@@ -355,9 +355,15 @@ var opposingFilter = map[string]string{
 
 // registerFacts reads what the register holds that rows of this batch are judged by.
 func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
+	all, _, err := p.freezes(ctx)
+	if err != nil {
+		return err
+	}
+	origin := origins(all)
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
-			if pr.Snapshot == p.snap.name { // a row of another snapshot is another row
+			// A row of another export is another row; one that came back mended is still the row that it was.
+			if origin.of(pr.Snapshot, pr.Source) == origin.of(p.snap.name, pr.Source) {
 				f.imported[place{pr.Source, int(pr.Row)}] = true
 			}
 			return nil

@@ -14,6 +14,7 @@ import (
 
 	"sheetlift/manifests"
 	"sheetlift/pipeline/ledger"
+	"sheetlift/pipeline/store"
 )
 
 // SnapshotSpec asks for a further snapshot of a batch.
@@ -34,8 +35,9 @@ type given struct {
 }
 
 // FreezeSnapshot takes further files into the batch as a bag of their own that names the digest of the one before: mended rejects,
-// or fresh exports. batch.yaml stays as it is. The snapshot before must be imported, because from now on the gates look at
-// this one. The same files again are the same snapshot.
+// or fresh exports. batch.yaml stays as it is. The snapshot before must be imported, because from now on the gates look at this one;
+// a further one that turned out wrong before its import began may be replaced (see replaces). The same files again are the same
+// snapshot.
 func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*FreezeResult, error) {
 	if spec.Kind != Mended && spec.Kind != Delta {
 		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no snapshot of kind %q", spec.Kind), Remedy: "use --snapshot mended or --snapshot delta"}
@@ -57,11 +59,17 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 	q := p.initial()
 	q.snap = snapshot{name: fmt.Sprintf("%s-%d", spec.Kind, highest+1), kind: spec.Kind}
 	previous := before.Manifest
+	var pending *GateError // the one before is not imported
 	if before.Kind == spec.Kind && sameGiven(before, files) {
 		q.snap.name, previous = before.Snapshot, before.Previous
 		highest = before.Number - 1
-	} else if err := p.imported(ctx, before); err != nil {
+	} else if wait, err := p.imported(ctx, before); err != nil {
 		return nil, err
+	} else if wait != nil {
+		if before.Number == 0 || before.Kind != spec.Kind || wait.begun {
+			return nil, wait.gate
+		}
+		pending, live = wait.gate, live[:len(live)-1]
 	}
 	for q.snap.name != before.Snapshot && occupied(q.bagDir(), files) { // by a freeze that died and was given up
 		highest++
@@ -81,36 +89,69 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 			r.ByRule = []RuleCount{}
 			r.Kind, r.Number, r.Previous = spec.Kind, highest+1, previous
 			if spec.Kind == Mended {
-				if r.Parts, err = q.mendedParts(ctx, live, files); err != nil {
-					return err
+				r.Parts, err = q.mendedParts(ctx, live, files)
+				if pending != nil && errors.As(err, new(*ConfigError)) {
+					return pending // its rows went out from the very snapshot that is waiting
 				}
-			} else if err := q.deltaParts(ctx, files, q.workDir(Freeze, key), r); err != nil {
+			} else {
+				err = q.deltaParts(ctx, files, q.workDir(Freeze, key), r)
+			}
+			if err != nil {
 				return err
+			}
+			if pending != nil && !replaces(r, before) {
+				return pending
 			}
 			return q.freezeGiven(ctx, files, r)
 		},
 	})
 }
 
-// imported holds the gate of a further snapshot: the one before is in the register.
-func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) error {
-	q, err := p.at(before)
-	if err != nil {
-		return err
-	}
-	imp, _, err := q.currentImport(ctx)
-	if err != nil {
-		return err
-	}
-	if imp == nil {
-		return &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s is not imported yet, and a further one would take its place", before.Snapshot),
-			Remedy: "run `sheetlift run` first; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}
-	}
-	return nil
+// waiting says that a snapshot is not imported.
+type waiting struct {
+	gate  *GateError
+	begun bool // its import has begun
 }
 
-// sameGiven reports whether a snapshot was made from these files.
+// imported holds the gate of a further snapshot: the one before is in the register.
+func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) (*waiting, error) {
+	q, err := p.at(before)
+	if err != nil {
+		return nil, err
+	}
+	imp, _, err := q.currentImport(ctx)
+	if err != nil || imp != nil {
+		return nil, err
+	}
+	w := &waiting{gate: &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s is not imported yet, and a further one would take its place", before.Snapshot),
+		Remedy: "run `sheetlift run` first; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}}
+	var ops []*ledger.Record
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	w.begun = slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import && op.Snapshot == before.Snapshot })
+	return w, err
+}
+
+// replaces reports whether a snapshot brings what one that was never imported would have brought, so that nothing of that is lost: each of
+// its sources, and of mended rows those that were handed out at the same time.
+func replaces(r, before *FreezeResult) bool {
+	for _, old := range before.Parts {
+		if part := r.part(old.Source); part == nil || part.Base != old.Base {
+			return false
+		}
+	}
+	return true
+}
+
+// sameGiven reports whether a snapshot was made from these files, for these sources.
 func sameGiven(f *FreezeResult, files []given) bool {
+	for _, x := range files {
+		if x.source != "" && f.part(x.source) == nil {
+			return false
+		}
+	}
 	var a, b []string
 	for _, x := range f.Files {
 		a = append(a, x.File, x.SHA256)

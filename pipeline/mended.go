@@ -30,7 +30,7 @@ type mendedView struct {
 	rows   []mendedRow // in the order of the base; nil of a text file of mended records
 	at     map[int]int // row number to its index in rows
 	stray  []strayRow
-	still  map[[32]byte]bool // text file: digests of rows that an earlier snapshot holds
+	still  map[[32]byte]bool // text file: digests of rows that earlier snapshots hold
 	header int               // text file: row of the header
 }
 
@@ -302,6 +302,11 @@ func (p *Pipeline) partsOf(ctx context.Context, live []*FreezeResult, key []byte
 	}
 	defer book.Close()
 	if book.Info().Format == "csv" {
+		if s, err := readMendedSheet(ctx, book, 0); err != nil {
+			return nil, err
+		} else if s != nil {
+			return nil, &ConfigError{File: g.path, Message: "it is a sheet of a rejects workbook saved as text, which no longer says what its cells were", Remedy: "save the workbook as .xlsx, with all its sheets, and give that"}
+		}
 		return p.textPart(live, g)
 	}
 	var parts []FrozenPart
@@ -444,7 +449,7 @@ func (p *Pipeline) openMended(ctx context.Context, fr *FreezeResult, part *Froze
 	sh.env.FileDigest = digest
 	if part.Sheet == "" {
 		sh.env.File = part.File
-		return sh, p.openMendedText(ctx, sh, m)
+		return sh, p.openMendedText(ctx, fr, sh, m)
 	}
 	for i, info := range book.Sheets() {
 		if info.Name != part.Sheet {
@@ -497,14 +502,15 @@ func (p *Pipeline) takeMended(ctx context.Context, sh *sheet, ms *mendedSheet, p
 	return err
 }
 
-// openMendedText learns which records of a text file an earlier snapshot holds as they are.
-func (p *Pipeline) openMendedText(ctx context.Context, sh *sheet, m *mappings.Mapping) error {
+// openMendedText learns which records of a text file the earlier snapshots hold as they are.
+func (p *Pipeline) openMendedText(ctx context.Context, fr *FreezeResult, sh *sheet, m *mappings.Mapping) error {
 	v := sh.view
 	v.text, v.still = true, map[[32]byte]bool{}
 	mine := map[[32]byte]bool{}
+	var names []string
 	if err := sh.each(ctx, func(b *source.Block) error {
 		if n, i := m.HeaderIn(b); v.header == 0 && i >= 0 {
-			v.header = n
+			v.header, names = n, mappings.HeaderNames(b, i)
 		}
 		for i := range b.RowNum {
 			mine[b.RowDigest(i)] = true
@@ -513,14 +519,60 @@ func (p *Pipeline) openMendedText(ctx context.Context, sh *sheet, m *mappings.Ma
 	}); err != nil {
 		return err
 	}
-	return v.base.each(ctx, func(b *source.Block) error {
-		for i := range b.RowNum {
-			if d := b.RowDigest(i); mine[d] {
-				v.still[d] = true
+	// The records are read as those of the source are, so they must stand in its columns, below its header.
+	if want, row, err := v.base.header(ctx, m); err != nil {
+		return err
+	} else if row != v.header || !slices.Equal(want, names) {
+		return &ConfigError{File: sh.env.File, Message: fmt.Sprintf("its header is not the header of source %s, so its records can't be read as that source's are", sh.src.Name),
+			Remedy: "leave what stands above the records as `sheetlift dryrun --rejects` wrote it, and freeze the file again"}
+	}
+	all, _, err := p.freezes(ctx)
+	if err != nil {
+		return err
+	}
+	return p.earlier(ctx, all, fr, sh.src.Name, m, func(old *sheet) error {
+		return old.each(ctx, func(b *source.Block) error {
+			for i := range b.RowNum {
+				if d := b.RowDigest(i); mine[d] {
+					v.still[d] = true
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
+}
+
+// earlier calls f with a source as each imported snapshot before one holds it, newest first.
+func (p *Pipeline) earlier(ctx context.Context, all []*FreezeResult, fr *FreezeResult, name string, m *mappings.Mapping, f func(*sheet) error) error {
+	for fr.Previous != "" {
+		k := slices.IndexFunc(all, func(x *FreezeResult) bool { return x.Manifest == fr.Previous && x.Number < fr.Number })
+		if k < 0 {
+			return &IntegrityError{What: "snapshot " + fr.Snapshot, Detail: "the database does not know the one before it", Remedy: "restore the database from a backup"}
+		}
+		fr = all[k]
+		q, err := p.at(fr)
+		if err != nil {
+			return err
+		}
+		_, imported, err := last[ImportResult](ctx, q, Import)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(q.batch.Sources, func(s Source) bool { return s.Name == name })
+		if i < 0 || imported == nil { // another one took its place
+			continue
+		}
+		old, err := q.openSheet(ctx, fr, &q.batch.Sources[i], m, nil)
+		if err != nil {
+			return err
+		}
+		err = f(old)
+		old.close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // strays reports the rows of a mended workbook that no snapshot knows. They are rejected.

@@ -3,11 +3,13 @@ package pipeline_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +110,16 @@ func TestMendedKeepsCells(t *testing.T) {
 	h.mustVerify()
 }
 
+// snapshotOf freezes records of a source that were mended in a text file.
+func (h *house) snapshotOf(source, name string) *pipeline.FreezeResult {
+	h.t.Helper()
+	fr, err := h.open().FreezeSnapshot(h.t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Mended, Sources: map[string]string{source: filepath.Join(h.dir, name)}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return fr
+}
+
 // TestMendedRecords: the original records of a text file, corrected in an editor.
 func TestMendedRecords(t *testing.T) {
 	t.Parallel()
@@ -133,6 +145,149 @@ func TestMendedRecords(t *testing.T) {
 		t.Errorf("register: %v, %v before", n, before)
 	}
 	h.mustVerify()
+	tr, err := h.open().TraceCell(t.Context(), "mend-consents.csv!B6", "", false)
+	if err != nil || len(tr.Records) != 1 || tr.Records[0].Places[0].File != "mend-consents.csv" || !slices.Equal(tr.Records[0].FromCell, []string{"subject_id"}) {
+		t.Errorf("from the cell: %+v, %v", tr, err)
+	}
+	// The whole export with one more row mended: what is in is known, what is as it was ever handed out stays rejected.
+	whole := strings.Replace(houseFiles["consents.csv"], "b@example.com,nosuch", "b@example.com,news", 1)
+	h.write("all.csv", strings.Replace(whole, "perhaps", "Y", 1))
+	fr = h.snapshotOf("consents", "all.csv")
+	r = h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+	if s := r.Sources[0]; s.Rows != (pipeline.Rows{Read: 18, Accepted: 1, Rejected: 3, Skipped: 14}) || s.Skipped["row.known"] < 12 {
+		t.Errorf("%s: %+v", fr.Snapshot, s)
+	}
+	// Without its header the first record would be taken for one.
+	h.write("headless.csv", "C-14,S-14,a@example.com,news,email,Y,,,,,,,\n")
+	var refused *pipeline.ConfigError
+	h.snapshotOf("consents", "headless.csv")
+	if _, err := h.run(pipeline.Map); !errors.As(err, &refused) || !strings.Contains(refused.Message, "header") {
+		t.Errorf("without header: %v", err)
+	}
+	// It was never imported, so a better one may take its place.
+	h.write("headed.csv", consentHeader+"C-14,S-14,a@example.com,news,email,Y,,,,,,,\nC-18,S-14,a@example.com,news,email,Y,,,,,,,\n")
+	if fr := h.snapshotOf("consents", "headed.csv"); fr.Snapshot != "mended-4" || fr.Parts[0].Base != "mended-2" {
+		t.Errorf("%+v", fr)
+	}
+	r = h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+	if s := r.Sources[0]; s.Rows != (pipeline.Rows{Read: 2, Accepted: 1, Rejected: 1}) || s.Rejected["row.unmended"] != 1 {
+		t.Errorf("%+v", s)
+	}
+	// A sheet of the workbook that was saved as text has lost what its cells were.
+	h.write("saved.csv", "sheetlift row token,row in the source,what is wrong,"+consentHeader+"r-0,1,x,C-14,S-14,a@example.com,news,email,Y,,,,,,,\n")
+	if _, err := h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Mended, Sources: map[string]string{"consents": filepath.Join(h.dir, "saved.csv")}}); !errors.As(err, &refused) {
+		t.Errorf("a saved sheet: %v", err)
+	}
+	// The same file for another source is another snapshot.
+	if _, err := h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Mended, Sources: map[string]string{"purposes": filepath.Join(h.dir, "all.csv")}}); err != nil {
+		t.Error(err)
+	} else if st, err := h.open().Status(t.Context()); err != nil || st.Snapshot != "mended-5" {
+		t.Errorf("%+v, %v", st, err)
+	}
+}
+
+// TestMendedOnce: a row that came in mended does not come in again under another key, however often the workbook comes back.
+func TestMendedOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Reconcile)
+	h.rejects("mend.xlsx")
+	set := func(name, id, word string) {
+		t.Helper()
+		mend(t, filepath.Join(h.dir, "mend.xlsx"), func(book *excelize.File, header map[string]string, row, _ int) {
+			if was, err := book.GetCellValue("consents", fmt.Sprintf("%s%d", header["Subject"], row)); err != nil || was != "S-16" {
+				return
+			}
+			for column, v := range map[string]string{"Id": id, "Status": word} {
+				if err := book.SetCellStr("consents", fmt.Sprintf("%s%d", header[column], row), v); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		data, err := os.ReadFile(filepath.Join(h.dir, "mend.xlsx"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.write(name, string(data))
+	}
+	set("first.xlsx", "C-16", "Y")
+	h.snapshot(pipeline.Mended, "first.xlsx")
+	h.mustRun(pipeline.Reconcile)
+	before := h.counts()
+	set("second.xlsx", "C-17", "Y")
+	h.snapshot(pipeline.Mended, "second.xlsx")
+	r := h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+	if r.Sources[0].Rejected["row.rekeyed"] != 1 || r.Rows.Accepted != 0 {
+		t.Errorf("%+v", r.Sources[0])
+	}
+	// As it came in the first time, it is known.
+	h.snapshot(pipeline.Mended, "first.xlsx")
+	r = h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+	if r.Sources[0].Skipped["row.known"] != 1 || r.Rows.Accepted != 0 {
+		t.Errorf("%+v", r.Sources[0])
+	}
+	if after := h.counts(); after["provenance"] != before["provenance"] || after["legacy_assertions"] != before["legacy_assertions"] {
+		t.Errorf("register %v, %v before", after, before)
+	}
+}
+
+// TestReplacedSnapshot: a snapshot that was never imported may be replaced by one that brings all that it would have brought, and by
+// no other.
+func TestReplacedSnapshot(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), liveFiles)
+	h.mustRun(pipeline.Reconcile)
+	for name, text := range freshFiles {
+		h.write(name, text)
+	}
+	h.snapshot(pipeline.Delta, "consents.csv", "suppressions.csv", "purposes.csv")
+	h.write("consents.csv", freshFiles["consents.csv"]+"L-9,S-9,nine@example.com,more,email,Y,,,,,,,\n")
+	spec := pipeline.SnapshotSpec{Kind: pipeline.Delta, Files: []string{filepath.Join(h.dir, "consents.csv")}}
+	_, err := h.open().FreezeSnapshot(t.Context(), spec)
+	wantGate(t, err, "delta-1 is not imported")
+	if fr := h.snapshot(pipeline.Delta, "consents.csv", "suppressions.csv", "purposes.csv"); fr.Snapshot != "delta-2" {
+		t.Errorf("%+v", fr)
+	}
+	got := h.mustRun(pipeline.Reconcile)
+	if r := got["dryrun"].(*pipeline.DryRunResult); got["import"] == nil || r.Snapshot != "delta-2" || r.Rows.Accepted != 9 {
+		t.Errorf("%+v", r)
+	}
+	h.mustVerify()
+	// Rows in the export of before and of now: which is meant must be said.
+	var config *pipeline.ConfigError
+	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A3", "", false); !errors.As(err, &config) || !strings.Contains(config.Message, "delta-2, initial") {
+		t.Errorf("got %v", err)
+	}
+	for snapshot, version := range map[string]string{"initial": "given", "delta-2": "withdrawn"} {
+		tr, err := h.open().TraceCell(t.Context(), "consents.csv!A3", snapshot, false)
+		if err != nil || len(tr.Records) != 1 || tr.Records[0].Values["status"] != version || !slices.Equal(tr.Records[0].FromCell, []string{"external_id"}) {
+			t.Errorf("%s: %+v %v", snapshot, tr, err)
+		}
+	}
+	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A3", "delta-9", false); !errors.As(err, &config) {
+		t.Errorf("got %v", err)
+	}
+	// Mended rows that went out from a snapshot can't take its place.
+	h.rejects("mend.xlsx")
+	fix := func(to string) {
+		mend(t, filepath.Join(h.dir, "mend.xlsx"), func(book *excelize.File, header map[string]string, row, _ int) {
+			if err := book.SetCellStr("consents", fmt.Sprintf("%s%d", header["Mail"], row), to); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	fix("still bad")
+	h.snapshot(pipeline.Mended, "mend.xlsx")
+	if err := os.Remove(filepath.Join(h.dir, "mend.xlsx")); err != nil {
+		t.Fatal(err)
+	}
+	h.mustRun(pipeline.DryRun)
+	h.write("batch.yaml", strings.Replace(liveFiles["batch.yaml"], "rows: 5", "rows: 0", 1))
+	h.mustRun(pipeline.DryRun)
+	h.rejects("mend.xlsx")
+	fix("eight@example.com")
+	_, err = h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Mended, Files: []string{filepath.Join(h.dir, "mend.xlsx")}})
+	wantGate(t, err, "mended-3 is not imported")
 }
 
 // TestKilledDelta: kill -9 the import of a delta with corrections, run again: the same end as without.

@@ -124,7 +124,7 @@ func (s *settler) row(row *mappings.Row) error {
 		s.skip(row.Rule)
 		return nil
 	}
-	if s.sh.view.untouched(row.Block, row.Index) {
+	if s.sh.view.untouched(row.Block, row.Index) && !s.held(row) {
 		if err := s.report(row, "row.unmended", "", nil, nil); err != nil {
 			return err
 		}
@@ -188,6 +188,17 @@ func (s *settler) row(row *mappings.Row) error {
 		}
 	}
 	return nil
+}
+
+// held reports whether the register holds all that a row gives: then it did not stay rejected.
+func (s *settler) held(row *mappings.Row) bool {
+	for i := range row.Records {
+		x := s.identify(s.sh, &row.Records[i])
+		if s.facts.heldState(&x) != heldSame {
+			return false
+		}
+	}
+	return len(row.Records) > 0
 }
 
 // judged is a record that may be staged.

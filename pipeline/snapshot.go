@@ -130,6 +130,35 @@ func (f *FreezeResult) part(source string) *FrozenPart {
 	return nil
 }
 
+// rowOrigins says, by snapshot and source, of which snapshot the rows are that it holds: its own, or those of the export out of which
+// mended rows went. Such rows keep their numbers; records that were mended in a text file have numbers of their own.
+type rowOrigins struct {
+	from map[[2]string]string
+	text map[[2]string]bool // snapshots of records that were mended in a text file
+}
+
+func origins(all []*FreezeResult) rowOrigins {
+	o := rowOrigins{map[[2]string]string{}, map[[2]string]bool{}}
+	for _, fr := range all { // oldest first: a base comes before what rests on it
+		for _, part := range fr.Parts {
+			at := [2]string{fr.Snapshot, part.Source}
+			if part.Base != "" && part.Sheet != "" {
+				o.from[at] = o.of(part.Base, part.Source)
+			}
+			o.text[at] = part.Base != "" && part.Sheet == ""
+		}
+	}
+	return o
+}
+
+// of is the snapshot whose rows those of a source in a snapshot are.
+func (o rowOrigins) of(snapshot, source string) string {
+	if from, ok := o.from[[2]string{snapshot, source}]; ok {
+		return from
+	}
+	return snapshot
+}
+
 // frozenAs gives a live snapshot by its name.
 func (p *Pipeline) frozenAs(ctx context.Context, name string) (*FreezeResult, error) {
 	all, _, err := p.freezes(ctx)

@@ -97,7 +97,7 @@ func (p *Pipeline) auditReveal(ctx context.Context, e *importers.Entity, externa
 	})
 }
 
-func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[string][]outlined, reveal bool) (*TraceRecord, error) {
+func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[[2]string]layout, reveal bool) (*TraceRecord, error) {
 	t := &TraceRecord{ID: st.ID, RecordID: st.RecordID, System: st.System, Class: st.Class, Version: st.Version, Values: map[string]string{}}
 	for i := range e.Fields {
 		f, v := &e.Fields[i], &st.Values[i]
@@ -113,12 +113,12 @@ func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.E
 		place := TracePlace{Batch: pr.Batch, Snapshot: pr.Snapshot, Source: pr.Source, SHA256: pr.FileDigest, Sheet: pr.Sheet,
 			Row: pr.Row, Line: pr.Line, Mapping: pr.MappingDigest, Staged: pr.StagedDigest}
 		if pr.Batch == p.batch.Name {
-			for _, s := range p.batch.Sources {
-				if s.Name == pr.Source {
-					place.File = s.File
-				}
+			name, _, _ := strings.Cut(pr.Snapshot, register.Retracted)
+			at := cells[[2]string{name, pr.Source}]
+			if place.File = at.file; place.File == "" {
+				place.File = p.fileOf(pr.Source)
 			}
-			for field, cols := range cellsOf(cells[pr.Snapshot+"\x00"+pr.Source], st) {
+			for field, cols := range cellsOf(at.records, st) {
 				var refs []string
 				for _, c := range cols {
 					refs = append(refs, source.Ref(c, int(pr.Row)))
@@ -262,15 +262,31 @@ func cellsOf(list []outlined, st *register.Stored) map[string][]int {
 	return found
 }
 
+// fileOf is the file of a source, as batch.yaml names it; empty if it names that source no more.
+func (p *Pipeline) fileOf(source string) string {
+	for _, s := range p.batch.Sources {
+		if s.Name == source {
+			return s.File
+		}
+	}
+	return ""
+}
+
+// layout is where a source's fields stand in one snapshot.
+type layout struct {
+	file    string // that its rows are numbered by
+	records []outlined
+}
+
 // fieldColumns gives, by snapshot and source, the records of its mapping with their columns in the frozen sheet. What can't be
 // read any more is left out: a trace shows what there is.
-func (p *Pipeline) fieldColumns(ctx context.Context) map[string][]outlined {
-	out := map[string][]outlined{}
+func (p *Pipeline) fieldColumns(ctx context.Context) map[[2]string]layout {
+	out := map[[2]string]layout{}
 	all, _, err := p.freezes(ctx)
 	if err != nil {
 		return out
 	}
-	for _, fr := range all {
+	for _, fr := range all { // oldest first
 		if q, err := p.at(fr); err == nil {
 			q.snapshotColumns(ctx, fr, out)
 		}
@@ -278,10 +294,20 @@ func (p *Pipeline) fieldColumns(ctx context.Context) map[string][]outlined {
 	return out
 }
 
-// snapshotColumns adds the columns of one snapshot's sheets.
-func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out map[string][]outlined) {
+// snapshotColumns adds the columns of one snapshot's sheets. Mended rows stand in the columns of the rows that they were.
+func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out map[[2]string]layout) {
 	for i := range p.batch.Sources {
 		s := &p.batch.Sources[i]
+		at := layout{file: s.File}
+		if part := fr.part(s.Name); part != nil && part.Base != "" {
+			base := out[[2]string{part.Base, s.Name}]
+			at.file, at.records = base.file, base.records
+			if part.Sheet == "" { // records of a text file have numbers of their own
+				at.file = part.File
+			}
+			out[[2]string{fr.Snapshot, s.Name}] = at
+			continue
+		}
 		data, err := os.ReadFile(p.batch.abs(s.Mapping))
 		if err != nil {
 			continue
@@ -295,9 +321,9 @@ func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out ma
 			continue
 		}
 		for k, o := range m.Outlines(header) {
-			at := fr.Snapshot + "\x00" + s.Name
-			out[at] = append(out[at], outlined{o, &m.Records[k]})
+			at.records = append(at.records, outlined{o, &m.Records[k]})
 		}
+		out[[2]string{fr.Snapshot, s.Name}] = at
 	}
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -17,6 +18,7 @@ import (
 // cellRef is FILE!SHEET!B17 taken apart, for one source of the batch.
 type cellRef struct {
 	source, sheet string
+	snapshot      string // records that were mended in a text file: the snapshot that holds the file
 	row           int64
 	cell          string // B17
 }
@@ -25,7 +27,7 @@ var cellName = regexp.MustCompile(`^[A-Za-z]{1,3}[1-9][0-9]{0,8}$`)
 
 // parseCell finds the sources that a cell reference means. The file is named as in batch.yaml, or by its last part. A sheet name
 // may hold an exclamation mark, a file name too: the cell is what follows the last, the file what batch.yaml knows.
-func (p *Pipeline) parseCell(text string) ([]cellRef, error) {
+func (p *Pipeline) parseCell(text string, all []*FreezeResult) ([]cellRef, error) {
 	fault := func(format string, args ...any) error {
 		return &ConfigError{File: p.batch.path, Message: fmt.Sprintf(format, args...), Remedy: "write FILE!SHEET!B17, or FILE!B17 for a text file; the file as batch.yaml names it"}
 	}
@@ -48,8 +50,15 @@ func (p *Pipeline) parseCell(text string) ([]cellRef, error) {
 			if !ok || rest != "" && rest[0] != '!' {
 				continue
 			}
-			refs = append(refs, cellRef{s.Name, strings.TrimPrefix(rest, "!"), row, cell})
+			refs = append(refs, cellRef{s.Name, strings.TrimPrefix(rest, "!"), "", row, cell})
 			break
+		}
+	}
+	for _, fr := range all {
+		for _, part := range fr.Parts {
+			if part.Base != "" && part.Sheet == "" && part.File == where {
+				refs = append(refs, cellRef{part.Source, "", fr.Snapshot, row, cell})
+			}
 		}
 	}
 	if len(refs) == 0 {
@@ -59,23 +68,42 @@ func (p *Pipeline) parseCell(text string) ([]cellRef, error) {
 }
 
 // TraceCell leads from a cell of a source (FILE!SHEET!B17; FILE!B17 for a text file) to the records that this batch took from
-// its row, each with the fields that the cell gave. Masking and reveal are as in Trace.
-func (p *Pipeline) TraceCell(ctx context.Context, text string, reveal bool) (*TraceResult, error) {
-	refs, err := p.parseCell(text)
+// its row, each with the fields that the cell gave. A file that came in more than once has that cell more than once: snapshot says
+// which is meant (mended rows are in the file that they went out of), and must if several gave records. Masking and reveal are as
+// in Trace.
+func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal bool) (*TraceResult, error) {
+	all, _, err := p.freezes(ctx)
 	if err != nil {
 		return nil, err
 	}
+	refs, err := p.parseCell(text, all)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot != "" && !slices.ContainsFunc(all, func(fr *FreezeResult) bool { return fr.Snapshot == snapshot }) {
+		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("the batch has no snapshot %q", snapshot), Remedy: "name one that `sheetlift verify` lists"}
+	}
+	origin := origins(all)
 	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Cell: refs[0].cell, Records: []TraceRecord{}}
 	type at struct{ entity, id string }
 	var found []at
-	sheets := map[string]bool{}
+	sheets, snapshots := map[string]bool{}, map[string]bool{}
+	undone := false
 	err = p.db.View(ctx, func(tx *store.Tx) error {
 		for _, ref := range refs {
 			err := register.EachOfRow(ctx, tx, p.id.Tenant, p.batch.Name, ref.source, ref.row, func(pr register.Provenance) error {
-				if ref.sheet != "" && ref.sheet != pr.Sheet {
+				name, _, retracted := strings.Cut(pr.Snapshot, register.Retracted)
+				of := origin.of(name, pr.Source)
+				switch {
+				case ref.sheet != "" && ref.sheet != pr.Sheet, ref.snapshot == "" && origin.text[[2]string{of, pr.Source}], ref.snapshot != "" && ref.snapshot != of:
+					return nil
+				case snapshot != "" && of != origin.of(snapshot, pr.Source):
+					return nil
+				case retracted:
+					undone = true
 					return nil
 				}
-				sheets[pr.Sheet] = true
+				sheets[pr.Sheet], snapshots[of] = true, true
 				if a := (at{pr.Entity, pr.ID}); !slices.Contains(found, a) {
 					found = append(found, a)
 				}
@@ -93,6 +121,10 @@ func (p *Pipeline) TraceCell(ctx context.Context, text string, reveal bool) (*Tr
 	switch {
 	case len(sheets) > 1:
 		return nil, &ConfigError{File: p.batch.path, Message: "several sheets of that file gave records from that row", Remedy: "name the sheet: FILE!SHEET!" + refs[0].cell}
+	case len(snapshots) > 1:
+		return nil, &ConfigError{File: p.batch.path, Message: "that row gave records in several snapshots: " + strings.Join(slices.Sorted(maps.Keys(snapshots)), ", "), Remedy: "name the one whose file you mean with --snapshot"}
+	case len(found) == 0 && undone:
+		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "what the row gave was taken back by an undo"}
 	case len(found) == 0:
 		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header"}
 	}
@@ -126,7 +158,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text string, reveal bool) (*Tr
 				if err != nil {
 					return err
 				}
-				t.Entity, t.FromCell = e.Name, t.fieldsOf(refs)
+				t.Entity, t.FromCell = e.Name, t.fieldsOf(refs, func(at *TracePlace) bool { return snapshots[origin.of(at.Snapshot, at.Source)] })
 				r.Records = append(r.Records, *t)
 			}
 		}
@@ -135,11 +167,12 @@ func (p *Pipeline) TraceCell(ctx context.Context, text string, reveal bool) (*Tr
 	return r, err
 }
 
-// fieldsOf lists the fields that the cell gave.
-func (t *TraceRecord) fieldsOf(refs []cellRef) []string {
+// fieldsOf lists the fields that the cell gave, of places that are meant.
+func (t *TraceRecord) fieldsOf(refs []cellRef, meant func(*TracePlace) bool) []string {
 	var list []string
-	for _, at := range t.Places {
-		if !slices.ContainsFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row }) {
+	for i := range t.Places {
+		at := &t.Places[i]
+		if !meant(at) || !slices.ContainsFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row }) {
 			continue
 		}
 		for field, cells := range at.Cells {

@@ -22,7 +22,7 @@ records:
 		h := newHouse(t, url, map[string]string{"consents.yaml": two, "consents.csv": "Id,Mail,News,Ads\nC-1,one@example.com,Y,N\nC-2,two@example.com,Y,\nC-3,three@example.com,maybe,N\n"})
 		h.imported()
 		trace := func(cell string, reveal bool) *pipeline.TraceResult {
-			r, err := h.open().TraceCell(t.Context(), cell, reveal)
+			r, err := h.open().TraceCell(t.Context(), cell, "", reveal)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,12 +48,12 @@ records:
 			t.Errorf("%d events of two records that were shown", n)
 		}
 		var none *pipeline.ErrNoSuchRecord
-		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", false); !errors.As(err, &none) || none.Row != 4 { // rejected
+		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", "", false); !errors.As(err, &none) || none.Row != 4 { // rejected
 			t.Errorf("got %v", err)
 		}
 		var config *pipeline.ConfigError
 		for _, cell := range []string{"", "!", "B2", "consents.csv", "consents.csv!", "consents.csv!2", "consents.csv!B0", "other.csv!B2", "consents.csvx!B2", "consents.csv!B99999999999999999999"} {
-			if _, err := h.open().TraceCell(t.Context(), cell, false); !errors.As(err, &config) {
+			if _, err := h.open().TraceCell(t.Context(), cell, "", false); !errors.As(err, &config) {
 				t.Errorf("%q: got %v", cell, err)
 			}
 		}

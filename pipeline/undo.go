@@ -28,8 +28,9 @@ type UndoResult struct {
 type Retracted struct {
 	Entity     string `json:"entity"`
 	Retracted  int64  `json:"retracted"`
-	Changed    int64  `json:"kept_changed"`     // kept: they were corrected since
+	Changed    int64  `json:"kept_changed"`     // kept: somebody else corrected them since
 	OtherBatch int64  `json:"kept_other_batch"` // kept: another batch brought them as well
+	InUse      int64  `json:"kept_in_use"`      // kept: configuration that a record which stays points to
 }
 
 // undos is how often the batch was undone, when last, and whether an undo has begun that is not finished.
@@ -75,8 +76,8 @@ func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) erro
 	return nil
 }
 
-// Undo takes back what the batch put into the register, all snapshots, by provenance. Records that were changed since, or that
-// another batch brought as well, are kept and named in the findings. Provenance stays, marked, and the register's events
+// Undo takes back what the batch put into the register, all snapshots, by provenance. Records that somebody else changed since, that
+// another batch brought as well, or that something which stays points to, are kept and named in the findings. Provenance stays, marked, and the register's events
 // say what was retracted. What grants goes before what stands against it, so that an interruption leaves nothing granted
 // that was not. After it the batch is where it was after its initial freeze.
 func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
@@ -186,12 +187,17 @@ func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, rec *recorder, r *Un
 			e := &importers.Entities[i]
 			c := Retracted{Entity: e.Name, Retracted: done[e.Name]}
 			err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, func(k register.Kept) error {
-				why := "it was corrected since"
-				if k.Changed {
-					c.Changed++
-				} else {
+				why := ""
+				switch k.Why {
+				case register.KeptShared:
 					c.OtherBatch++
 					why = "another batch brought it as well"
+				case register.KeptChanged:
+					c.Changed++
+					why = "it was corrected since"
+				default:
+					c.InUse++
+					why = "a record that stays points to it"
 				}
 				f := finding.New("undo.kept")
 				f.Source, f.Sheet, f.Row, f.Line = k.Source, k.Sheet, int(k.Row), int(k.Line)
@@ -207,7 +213,7 @@ func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, rec *recorder, r *Un
 				return err
 			}
 			r.Retracted += c.Retracted
-			r.Kept += c.Changed + c.OtherBatch
+			r.Kept += c.Changed + c.OtherBatch + c.InUse
 			r.Entities = append(r.Entities, c)
 		}
 		return nil

@@ -84,40 +84,57 @@ func TestUndo(t *testing.T) {
 	})
 }
 
-// TestUndoKeeps: what is no longer only the batch's stays, and is named.
+// TestUndoKeeps: what is no longer only the batch's stays, with what it points to, and is named. What the batch itself corrected goes.
 func TestUndoKeeps(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		h.mustRun(pipeline.Reconcile)
-		h.write("purposes.csv", "Code,Name\nnews,News\nads,Advertising\n")
+		h.write("purposes.csv", "Code,Name\nnews,Newsletter\nads,Advertisements\n")
 		h.snapshot(pipeline.Delta, "purposes.csv")
-		h.mustRun(pipeline.Reconcile)
+		if r := h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult); r.Sources[0].Corrected != 1 {
+			t.Fatalf("%+v", r.Sources[0])
+		}
 		err := h.look().Update(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.Exec(t.Context(), `
 				INSERT INTO provenance (tenant, id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest, obtained_at)
 				SELECT tenant, id, entity, 'another', snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest, obtained_at
 				FROM provenance
-				WHERE entity = 'suppression'`)
+				WHERE entity = 'suppression' OR id IN (SELECT id FROM receipts WHERE external_key = 'C-1')`)
+			if err == nil {
+				_, err = tx.Exec(t.Context(), `UPDATE cases SET version = version + 1 WHERE external_key = 'R-2'`)
+			}
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := h.undo()
-		if r.Retracted != 16 || r.Kept != 2 || r.Number != 1 {
+		if r.Retracted != 13 || r.Kept != 5 || r.Number != 1 {
 			t.Errorf("undo: %+v", r)
 		}
+		want := map[string]pipeline.Retracted{
+			"purpose":     {Entity: "purpose", Retracted: 1, InUse: 1},
+			"notice":      {Entity: "notice", Retracted: 1, InUse: 1},
+			"suppression": {Entity: "suppression", OtherBatch: 1},
+			"case":        {Entity: "case", Retracted: 1, Changed: 1},
+			"consent":     {Entity: "consent", Retracted: 10, OtherBatch: 1},
+		}
 		for _, e := range r.Entities {
-			if (e.Entity == "purpose") != (e.Changed == 1) || (e.Entity == "suppression") != (e.OtherBatch == 1) {
-				t.Errorf("%+v", e)
+			if w, ok := want[e.Entity]; ok && e != w {
+				t.Errorf("%+v, want %+v", e, w)
 			}
 		}
 		list := findings(t, r.FindingsFile)
-		if len(list) != 2 || list[0].Rule != "undo.kept" || list[0].File != "purposes.csv" || list[0].Row != 2 || !strings.Contains(list[1].Message, "another batch") {
-			t.Errorf("findings: %+v", list)
+		if len(list) != 5 || list[0].Rule != "undo.kept" || list[0].File != "purposes.csv" || list[0].Row != 2 {
+			t.Fatalf("findings: %+v", list)
 		}
-		if n := h.counts(); n["purposes"] != 1 || n["suppressions"] != 1 || n["receipts"] != 0 {
+		for i, why := range []string{"points to it", "points to it", "another batch", "corrected", "another batch"} {
+			if !strings.Contains(list[i].Message, why) {
+				t.Errorf("%d: %s", i, list[i].Message)
+			}
+		}
+		if n := h.counts(); n["purposes"] != 1 || n["notices"] != 1 || n["suppressions"] != 1 || n["cases"] != 1 || n["receipts"] != 1 || n["legacy_assertions"] != 0 {
 			t.Errorf("register: %v", n)
 		}
 		h.mustVerify()

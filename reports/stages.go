@@ -285,10 +285,10 @@ func yes(b bool) string {
 
 func undo(p *page, r *pipeline.UndoResult) {
 	p.head("undo", &r.Outcome, fmt.Sprintf("%s taken back, %s kept", counted(r.Retracted, "record"), number(r.Kept)))
-	t := table{head: []string{"entity", "taken back", "kept: corrected since", "kept: in another batch"}}
+	t := table{head: []string{"entity", "taken back", "kept: corrected since", "kept: in another batch", "kept: in use"}}
 	for _, e := range r.Entities {
-		if e.Retracted+e.Changed+e.OtherBatch > 0 {
-			t.add(e.Entity, e.Retracted, e.Changed, e.OtherBatch)
+		if e.Retracted+e.Changed+e.OtherBatch+e.InUse > 0 {
+			t.add(e.Entity, e.Retracted, e.Changed, e.OtherBatch, e.InUse)
 		}
 	}
 	p.table("  ", t)

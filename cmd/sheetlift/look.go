@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,6 +56,7 @@ func (s *session) noRegister() error {
 func newTrace(std stdio) *cobra.Command {
 	var flags batchFlags
 	var reveal bool
+	var snapshot string
 	cmd := &cobra.Command{
 		Use:   "trace BATCH ENTITY EXTERNAL_ID | trace BATCH CELL",
 		Short: "Lead from a record's key in the source to the record and the cells it came from, or from a cell to its records",
@@ -63,15 +65,19 @@ in force now, with its reason. Personal values are masked; --reveal shows them, 
 an event with your name in the register. A key of several fields is their values joined by |.`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTrace(cmd.Context(), std, args, reveal, &flags)
+			return runTrace(cmd.Context(), std, args, snapshot, reveal, &flags)
 		},
 	}
 	flags.register(cmd, true)
+	cmd.Flags().StringVar(&snapshot, "snapshot", "", "of a cell: the snapshot whose file is meant, like `initial` or delta-1")
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values; who asked is recorded in the register")
 	return cmd
 }
 
-func runTrace(ctx context.Context, std stdio, args []string, reveal bool, flags *batchFlags) (err error) {
+func runTrace(ctx context.Context, std stdio, args []string, snapshot string, reveal bool, flags *batchFlags) (err error) {
+	if snapshot != "" && len(args) != 2 {
+		return usageError{errors.New("--snapshot goes with a cell: trace BATCH FILE!SHEET!B17")}
+	}
 	s, ok, err := lookSession(ctx, std, args[0], flags)
 	if err != nil {
 		return err
@@ -82,7 +88,7 @@ func runTrace(ctx context.Context, std stdio, args []string, reveal bool, flags 
 	}
 	var r *pipeline.TraceResult
 	if len(args) == 2 {
-		r, err = s.pipeline.TraceCell(ctx, args[1], reveal)
+		r, err = s.pipeline.TraceCell(ctx, args[1], snapshot, reveal)
 	} else {
 		r, err = s.pipeline.Trace(ctx, args[1], args[2], reveal)
 	}

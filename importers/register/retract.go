@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/pipeline/store"
@@ -18,7 +19,7 @@ const retractRows = 4096
 // live is the condition on a provenance row that its record was not retracted.
 const live = `snapshot NOT LIKE '%` + Retracted + `%'`
 
-// RetractPass is one walk of an undo: the records of an entity, or those of them that Cond holds for.
+// RetractPass is one walk of an undo: the records of an entity, or those of them whose column Cond is about (status = 'given').
 type RetractPass struct {
 	Entity *importers.Entity
 	Cond   string
@@ -60,26 +61,59 @@ func NextRetract(ctx context.Context, tx *store.Tx, pass RetractPass, after stri
 	return *last, nil
 }
 
-// RetractChunk takes the batch's records with ids after one and up to another out of the register, but for those that were
-// corrected since and those that another batch brought as well. Their provenance stays, its snapshot marked; an event says how
-// many there were; the id map is append-only and keeps its rows. It returns how many it took out.
+// Three conditions on the record r of a provenance table, each with the batch as $2. What this batch corrected itself, with a
+// later snapshot, has a provenance row for each of its versions.
+const (
+	unchanged = `r.version = (SELECT COUNT(*) FROM provenance o WHERE o.id = r.id AND o.batch = $2 AND o.` + live + `)`
+	shared    = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.batch <> $2 AND o.` + live + `)`
+	brought   = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.batch = $2 AND o.entity = $3 AND o.` + live + `)`
+)
+
+// inUse is the condition on a record r of a configuration that another record of the register points to it.
+func inUse(e *importers.Entity) string {
+	if !e.Config {
+		return `1 = 0`
+	}
+	var any []string
+	for i := range importers.Entities {
+		user := &importers.Entities[i]
+		for _, table := range user.Tables {
+			for k := range user.Fields {
+				if user.Fields[k].Ref == e.Name {
+					any = append(any, `EXISTS (SELECT 1 FROM `+table+` u WHERE u.tenant = r.tenant AND u.`+user.Fields[k].Name+` = r.`+e.Fields[0].Name+`)`)
+				}
+			}
+			if e.Name == "notice" && user.Event {
+				any = append(any, `EXISTS (
+					SELECT 1 FROM `+table+` u
+					WHERE u.tenant = r.tenant AND (u.notice_id = r.notice_id AND u.notice_version = r.notice_version OR u.notice_digest = r.wording_digest))`)
+			}
+		}
+	}
+	if any == nil {
+		return `1 = 0`
+	}
+	return `(` + strings.Join(any, ` OR `) + `)`
+}
+
+// RetractChunk takes the batch's records with ids after one and up to another out of the register, but for those that somebody else
+// corrected since, those that another batch brought as well, and configuration that a record which stays points to. Their
+// provenance stays, its snapshot marked; an event says how many there were; the id map is append-only and keeps its rows. It
+// returns how many it took out.
 func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, last, mark string, o Origin) (int64, error) {
 	e := pass.Entity
 	cond := ""
 	if pass.Cond != "" {
-		cond = ` AND (` + pass.Cond + `)`
+		cond = ` AND r.` + pass.Cond
 	}
 	var n int64
 	for _, table := range e.Tables {
 		gone, err := tx.Exec(ctx, `
 			DELETE FROM `+table+`
-			WHERE tenant = $1 AND version = 1 AND id > $4 AND id <= $5`+cond+`
-				AND EXISTS (
-					SELECT 1 FROM provenance p
-					WHERE p.id = `+table+`.id AND p.batch = $2 AND p.entity = $3 AND p.`+live+`)
-				AND NOT EXISTS (
-					SELECT 1 FROM provenance p
-					WHERE p.id = `+table+`.id AND p.batch <> $2 AND p.`+live+`)`,
+			WHERE id IN (
+				SELECT r.id
+				FROM `+table+` r
+				WHERE r.tenant = $1 AND r.id > $4 AND r.id <= $5`+cond+` AND `+unchanged+` AND `+brought+` AND NOT `+shared+` AND NOT `+inUse(e)+`)`,
 			o.Tenant, o.Batch, e.Name, after, last)
 		if err != nil {
 			return 0, fmt.Errorf("retract from %s: %w", table, err)
@@ -135,11 +169,21 @@ func RetractedBy(ctx context.Context, tx *store.Tx, operation string) (map[strin
 	return out, rows.Err()
 }
 
+// KeptBecause is why a retraction left a record.
+type KeptBecause int
+
+// Why a retraction leaves a record: the first that holds.
+const (
+	KeptShared  KeptBecause = iota // another batch brought it as well
+	KeptChanged                    // somebody else corrected it since
+	KeptInUse                      // configuration that a record which stays points to
+)
+
 // Kept is a record that a retraction left in the register, at its first place.
 type Kept struct {
 	Snapshot, Source, Sheet string
 	Row, Line               int64
-	Changed                 bool // it was corrected since; else another batch brought it as well
+	Why                     KeptBecause
 }
 
 // EachKept calls f for each record of the entity that the register still holds from the batch, once.
@@ -147,7 +191,8 @@ func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, ba
 	for _, table := range e.Tables {
 		err := func() error {
 			rows, err := tx.Query(ctx, `
-				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line, r.version
+				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line,
+					CASE WHEN `+shared+` THEN 0 WHEN NOT `+unchanged+` THEN 1 ELSE 2 END
 				FROM provenance p
 				JOIN `+table+` r ON r.id = p.id
 				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.`+live+`
@@ -160,15 +205,15 @@ func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, ba
 			for rows.Next() {
 				var id string
 				var k Kept
-				var version int64
-				if err := rows.Scan(&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line, &version); err != nil {
+				var why int64
+				if err := rows.Scan(&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line, &why); err != nil {
 					return err
 				}
 				if seen[id] {
 					continue
 				}
 				seen[id] = true
-				k.Changed = version > 1
+				k.Why = KeptBecause(why)
 				if err := f(k); err != nil {
 					return err
 				}

@@ -68,7 +68,7 @@ var pipelineRules = []Rule{
 		"Give the row the date of the withdrawal, or put the contact point on the suppression list."},
 	{"undo.kept", VersionConflict, Warning, Row,
 		"The undo left a record in the register, because it is no longer only this batch's.",
-		"a purpose that a later batch brought as well",
+		"a purpose that a later batch brought as well, or that its consents point to",
 		"Nothing to do if it is right; else correct the record, or undo the other batch."},
 	{"record.vanished", Validation, Info, Column,
 		"The register has records from this source that no row of the fresh export gives any more; they stay as they are.",
