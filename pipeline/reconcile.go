@@ -98,13 +98,13 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 		}
 		e := importers.ByName(f.Entity)
 		var a, b register.Sum
-		sample, err := p.sumStaged(f, e, sh, &a, &stagedRows, inStaged)
+		sample, err := p.sumStaged(f, e, sh, &a, &stagedRows, inStaged, nil)
 		if err != nil {
 			return err
 		}
 		o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: p.snap.name, Source: f.Source, StagedDigest: f.SHA256}
 		err = p.db.View(ctx, func(tx *store.Tx) error {
-			if err := register.SumRegister(ctx, tx, e, o, &b, &registerRows, inRegister); err != nil {
+			if err := register.SumRegister(ctx, tx, e, o, &b, &registerRows, inRegister, nil); err != nil {
 				return err
 			}
 			return p.checkSample(ctx, tx, e, sample)
@@ -159,7 +159,7 @@ func (p *Pipeline) disagree(rec *recorder, sh *sheet, r *ReconcileResult, messag
 
 // sumStaged adds up a staged file and picks the sample: the records whose hash with the staged digest is least, so that the
 // same staged file always gives the same sample, and nobody can choose it. Without a sheet there is no sample.
-func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, records, rows *register.Sum, seen map[int64]bool) ([]SamplePair, error) {
+func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, records, rows *register.Sum, seen map[int64]bool, skip func(id string) bool) ([]SamplePair, error) {
 	rd, err := openStaged(f)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, recor
 		if err != nil {
 			return nil, err
 		}
-		if err := register.SumStaged(e, rd.Columns(), c, records, rows, seen); err != nil {
+		if err := register.SumStaged(e, rd.Columns(), c, records, rows, seen, skip); err != nil {
 			c.Release()
 			return nil, err
 		}

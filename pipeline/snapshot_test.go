@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,33 @@ func TestDelta(t *testing.T) {
 			t.Errorf("delta-2 changed the register: %v, %v before", after, before)
 		}
 		h.mustVerify()
+
+		// What an earlier snapshot brought is looked at as well, but for what was corrected since.
+		for _, sql := range []string{
+			`UPDATE receipts SET actor = 'Somebody' WHERE external_key = 'L-3'`,
+			`UPDATE purposes SET name = 'Newsletter' WHERE purpose_id = 'news'`,
+		} {
+			err := h.look().Update(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Exec(t.Context(), sql)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, err := h.open().Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bad []string
+		for _, c := range v.Checks {
+			if !c.OK {
+				bad = append(bad, c.What)
+			}
+		}
+		if want := []string{"register records of consents.consent.arrow", "register records of purposes.purpose.correct.arrow of snapshot delta-1"}; !slices.Equal(bad, want) {
+			t.Errorf("tampering: verify says %v, want %v", bad, want)
+		}
 	})
 	if len(digests) == 2 && digests[0] != digests[1] {
 		t.Error("the databases give different digests")

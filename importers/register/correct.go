@@ -85,6 +85,27 @@ func advance(ctx context.Context, tx *store.Tx, o Origin) error {
 	return nil
 }
 
+// EachCorrection calls f with each correction of a tenant's records, oldest first.
+func EachCorrection(ctx context.Context, tx *store.Tx, tenant string, f func(id, batch, snapshot string)) error {
+	rows, err := tx.Query(ctx, `
+		SELECT id, batch, snapshot
+		FROM events
+		WHERE tenant = $1 AND kind = 'correct' AND id IS NOT NULL
+		ORDER BY seq`, tenant)
+	if err != nil {
+		return fmt.Errorf("read corrections: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, batch, snapshot string
+		if err := rows.Scan(&id, &batch, &snapshot); err != nil {
+			return fmt.Errorf("read corrections: %w", err)
+		}
+		f(id, batch, snapshot)
+	}
+	return rows.Err()
+}
+
 // EachFrom calls f with the id of each record that the register holds from a source of a batch, events by the record that they are
 // of. A record of several events comes more than once.
 func EachFrom(ctx context.Context, tx *store.Tx, tenant, batch, source string, f func(recordID string) error) error {

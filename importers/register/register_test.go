@@ -128,13 +128,13 @@ func TestLoadAndReadBack(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := register.SumStaged(e, rd.Columns(), c, &want, &wantRows, a); err != nil {
+				if err := register.SumStaged(e, rd.Columns(), c, &want, &wantRows, a, nil); err != nil {
 					return err
 				}
 				c.Release()
 			}
 			o := register.Origin{Identity: identity, Batch: "one", Snapshot: "initial", Source: "crm", StagedDigest: digest}
-			if err := register.SumRegister(ctx, tx, e, o, &got, &gotRows, b); err != nil {
+			if err := register.SumRegister(ctx, tx, e, o, &got, &gotRows, b, nil); err != nil {
 				return err
 			}
 			if want != got || wantRows != gotRows || got.Count != 5001 {

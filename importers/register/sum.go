@@ -78,11 +78,14 @@ func (r *recordHash) done() [32]byte { return sha256.Sum256(r.buf) }
 
 // SumStaged adds up the records and the source rows of a chunk. A row that gave several records counts once: seen holds the
 // rows already counted of this source.
-func SumStaged(e *importers.Entity, cols []importers.Column, c *staged.Chunk, records *Sum, rows *Sum, seen map[int64]bool) error {
+func SumStaged(e *importers.Entity, cols []importers.Column, c *staged.Chunk, records *Sum, rows *Sum, seen map[int64]bool, skip func(id string) bool) error {
 	at := positions(cols)
 	names := hashed(e)
 	var h recordHash
 	for row := range c.Rows() {
+		if skip != nil && skip(c.Cell(at["id"], row).Text) {
+			continue
+		}
 		class := e.Name
 		if e.Event {
 			class = c.Cell(at["class"], row).Text
@@ -111,8 +114,9 @@ func SumStaged(e *importers.Entity, cols []importers.Column, c *staged.Chunk, re
 	return nil
 }
 
-// SumRegister adds up what the register holds of one staged file: its records, and the source rows they came from.
-func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origin, records *Sum, rows *Sum, seen map[int64]bool) error {
+// SumRegister adds up what the register holds of one staged file: its records, and the source rows they came from, but for those
+// that skip holds for.
+func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origin, records *Sum, rows *Sum, seen map[int64]bool, skip func(id string) bool) error {
 	names := hashed(e)
 	ints := map[string]bool{}
 	for _, c := range own(e) {
@@ -126,7 +130,7 @@ func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origi
 		}
 		err := func() error {
 			q := `
-				SELECT p.row, p.row_digest, r.` + strings.Join(names, ", r.") + `
+				SELECT p.row, p.row_digest, p.id, r.` + strings.Join(names, ", r.") + `
 				FROM provenance p
 				JOIN ` + table + ` r ON r.id = p.id
 				WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot = $3 AND p.source = $4 AND p.entity = $5 AND p.staged_digest = $6`
@@ -136,8 +140,8 @@ func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origi
 			}
 			defer got.Close()
 			var row int64
-			var rowDigest string
-			dest := []any{&row, &rowDigest}
+			var rowDigest, id string
+			dest := []any{&row, &rowDigest, &id}
 			texts := make([]*string, len(names))
 			nums := make([]*int64, len(names))
 			for i, n := range names {
@@ -150,6 +154,9 @@ func SumRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, o Origi
 			for got.Next() {
 				if err := got.Scan(dest...); err != nil {
 					return err
+				}
+				if skip != nil && skip(id) {
+					continue
 				}
 				h.start(class)
 				for i := range names {
