@@ -71,7 +71,7 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 		}
 		pending, live = wait.gate, live[:len(live)-1]
 	}
-	for q.snap.name != before.Snapshot && occupied(q.bagDir(), files) { // by a freeze that died and was given up
+	for q.snap.name != before.Snapshot && q.occupied(files, previous) { // by a freeze that died and was given up
 		highest++
 		q.snap.name = fmt.Sprintf("%s-%d", spec.Kind, highest+1)
 	}
@@ -162,13 +162,19 @@ func sameGiven(f *FreezeResult, files []given) bool {
 	return slices.Equal(a, b)
 }
 
-// occupied reports whether a bag of other files lies in dir. One of the same files is taken as it is.
-func occupied(dir string, files []given) bool {
-	if _, err := os.Lstat(dir); err != nil {
+// occupied reports whether a bag lies under the snapshot's name that is not the one to be written: of other files, after another
+// snapshot, or of exports made at other times. One that is the same is taken as it is.
+func (p *Pipeline) occupied(files []given, previous string) bool {
+	if _, err := os.Lstat(p.bagDir()); err != nil {
 		return false
 	}
-	bag, err := manifests.VerifyBag(dir)
+	bag, err := manifests.VerifyBag(p.bagDir())
 	if err != nil || len(bag.Payload) != len(files) {
+		return true
+	}
+	data, err := os.ReadFile(bag.Path(provenanceTag))
+	var was frozenProvenance
+	if err != nil || json.Unmarshal(data, &was) != nil || was.Previous != previous {
 		return true
 	}
 	for _, f := range bag.Payload {
@@ -176,7 +182,28 @@ func occupied(dir string, files []given) bool {
 			return true
 		}
 	}
+	if p.snap.kind == Mended {
+		return false
+	}
+	for _, f := range was.Files {
+		for _, old := range f.Sources {
+			s, g := p.sourceIndex(old.Source), slices.IndexFunc(files, func(g given) bool { return g.label == f.File })
+			if s < 0 || g < 0 || obtainedOf(&files[g], &p.opt.Batch.Sources[s]) != old.ObtainedAt {
+				return true
+			}
+		}
+	}
 	return false
+}
+
+// obtainedOf is when a fresh export of a source was obtained: never before what batch.yaml says of the first, because an undated
+// withdrawal counts as of then.
+func obtainedOf(g *given, s *Source) string {
+	at := g.obtained
+	if old := time.UnixMicro(s.obtained).UTC(); at.Before(old) {
+		at = old
+	}
+	return at.Format(time.RFC3339)
 }
 
 // givenFiles looks at the files of a request, in a fixed order.
@@ -276,11 +303,7 @@ func (p *Pipeline) deltaParts(ctx context.Context, files []given, dir string, r 
 			if s.File != g.label {
 				continue
 			}
-			at := g.obtained // never before what the batch says: an undated withdrawal counts as of then
-			if old := time.UnixMicro(s.obtained).UTC(); at.Before(old) {
-				at = old
-			}
-			r.Parts = append(r.Parts, FrozenPart{Source: s.Name, File: g.label, ObtainedAt: at.Format(time.RFC3339)})
+			r.Parts = append(r.Parts, FrozenPart{Source: s.Name, File: g.label, ObtainedAt: obtainedOf(g, &s)})
 		}
 	}
 	// In the order of batch.yaml, as everywhere.

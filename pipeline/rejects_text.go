@@ -32,15 +32,18 @@ func (w *rejectsWriter) records(ctx context.Context, dry *DryRunResult, path str
 		sh.close()
 	}
 	ext := filepath.Ext(path)
+	targets := map[int]string{}
 	for _, i := range text {
-		target := path
+		targets[i] = path
 		if len(text) > 1 {
-			target = strings.TrimSuffix(path, ext) + "-" + w.batch.Sources[i].Name + ext
+			targets[i] = strings.TrimSuffix(path, ext) + "-" + w.batch.Sources[i].Name + ext
 		}
-		if err := unoccupied(target); err != nil {
+		if err := unoccupied(targets[i]); err != nil { // before any is written
 			return err
 		}
-		if err := w.recordsOf(ctx, i, target); err != nil {
+	}
+	for _, i := range text {
+		if err := w.recordsOf(ctx, i, targets[i]); err != nil {
 			return err
 		}
 	}

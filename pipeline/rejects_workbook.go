@@ -59,6 +59,9 @@ func (w *rejectsWriter) workbook(ctx context.Context, dry *DryRunResult, path st
 		if err := s.end(); err != nil {
 			return err
 		}
+		if s.rows == 0 {
+			continue // rows of a mended workbook that no snapshot knows: they have no source to be written from
+		}
 		all += s.rows
 		lines = append(lines, [2]string{s.name, fmt.Sprintf("%d rejected rows of source %s (%s)", s.rows, s.source, w.batch.Sources[i].File)})
 	}
@@ -104,6 +107,9 @@ func (b *rejectsBook) styles() (err error) {
 
 // sheetName is the source's name, cut to what a sheet may be called.
 func (b *rejectsBook) sheetName(source string) string {
+	if source == "history" { // Excel keeps that name for itself
+		source = "history-rows"
+	}
 	name := source[:min(len(source), 31)]
 	for n := 2; b.names[name]; n++ {
 		end := fmt.Sprintf("-%d", n)

@@ -268,6 +268,32 @@ func TestSnapshotGates(t *testing.T) {
 	}
 }
 
+// TestFreezeThatDied: a bag that no operation knows of is taken if it is the one to be written, and left alone if it is not.
+func TestFreezeThatDied(t *testing.T) {
+	t.Parallel()
+	first := newHouse(t, storetest.SQLite(t), nil)
+	freeze := func(at string) (*house, *pipeline.FreezeResult) {
+		t.Helper()
+		h := &house{t: t, dir: first.dir, url: storetest.SQLite(t)} // a register of its own, which knows nothing of the freezes before
+		h.mustRun(pipeline.Import)
+		fr, err := h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Delta, Files: []string{filepath.Join(h.dir, "consents.csv")}, ObtainedAt: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, fr
+	}
+	_, died := freeze("2026-11-01T00:00:00Z")
+	if _, again := freeze("2026-11-01T00:00:00Z"); again.AlreadyDone || again.Snapshot != "delta-1" || again.Manifest != died.Manifest {
+		t.Errorf("the same: %+v", again)
+	}
+	h, other := freeze("2026-11-02T00:00:00Z")
+	if other.Snapshot != "delta-2" || other.Manifest == died.Manifest {
+		t.Errorf("of another time: %+v", other)
+	}
+	h.mustRun(pipeline.Reconcile)
+	h.mustVerify()
+}
+
 // badKinds are twenty ways in which a row can be wrong, each with the column and what mends it. %d is the row's number.
 var badKinds = []struct{ column, bad, good string }{
 	{"Id", "", "B-%d"},
