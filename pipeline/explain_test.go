@@ -11,7 +11,7 @@ import (
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.SQLite(t), nil)
+	h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": houseFiles["consents.csv"] + ",,,,,,,,,,,,\n"}) // a blank row is none
 	mapped := h.mustRun(pipeline.Map)["map"].(*pipeline.MapResult)
 	r, err := h.open().Explain(t.Context(), mapped)
 	if err != nil {

@@ -246,7 +246,7 @@ func (s *mendedSheet) merge(b *source.Block, i int, w *workbookRow, at map[int]i
 	}
 	for col := range width {
 		old := b.Cell(col, i)
-		was, _ := cellForm(string(b.Bytes(old)))
+		was := cellForm(string(b.Bytes(old)))
 		now, there := seen[col]
 		if was == now.text {
 			if old.Kind != source.Empty || old.Flags != 0 {

@@ -170,7 +170,7 @@ func sourceHeaders(header []string, width int) []string {
 	out := make([]string, width)
 	for col := range out {
 		if col < len(header) {
-			out[col], _ = cellForm(header[col])
+			out[col] = cellForm(header[col])
 		}
 		if strings.TrimSpace(out[col]) == "" {
 			out[col] = "(column " + source.Letters(col) + ")"
@@ -234,10 +234,10 @@ func (s *rejectsSheet) row(_ *sheet, b *source.Block, k int, r *rejectedRow) err
 	if len(why) == 0 {
 		why = append(why, r.Rule)
 	}
-	reason, _ := cellForm(strings.Join(why, "\n"))
+	reason := cellForm(strings.Join(why, "\n"))
 	s.cells = append(s.cells[:0], excelize.Cell{StyleID: s.text, Value: token}, excelize.Cell{StyleID: s.text, Value: fmt.Sprint(r.Row)}, excelize.Cell{StyleID: s.text, Value: reason})
 	for col := range width {
-		text, _ := cellForm(string(b.Bytes(b.Cell(col, k))))
+		text := cellForm(string(b.Bytes(b.Cell(col, k))))
 		cell := excelize.Cell{StyleID: s.text, Value: text}
 		if marks[col] != nil {
 			cell.StyleID = s.faulty
@@ -286,13 +286,13 @@ func columnNumber(letters string) int {
 const unshowable = "(sheetlift: this value is too long for a workbook, or holds characters that it can't; leave this text to keep the value)"
 
 // cellForm is a value as a rejects workbook shows it: itself, or unshowable.
-func cellForm(v string) (text string, same bool) {
+func cellForm(v string) string {
 	units := 0
 	for _, r := range v {
 		units += utf16.RuneLen(r)
 		if r < 0x20 && r != '\t' && r != '\n' || r == 0xfffd || r == 0xfffe || r == 0xffff || units > maxCellText {
-			return unshowable, false
+			return unshowable
 		}
 	}
-	return v, true
+	return v
 }
