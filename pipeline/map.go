@@ -113,7 +113,7 @@ type sheet struct {
 
 func (s *sheet) close() {
 	if s.kept != nil {
-		s.kept.Close()
+		_ = s.kept.Close() // an unlinked file: nothing is lost with it
 	}
 	if s.view != nil {
 		s.view.base.close()
@@ -272,7 +272,7 @@ func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 		return give(b)
 	})
 	if err != nil {
-		kept.Close()
+		_ = kept.Close()
 		return err
 	}
 	s.kept = kept
