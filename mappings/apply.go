@@ -144,8 +144,12 @@ func (pl *Plan) skip(b *source.Block, i int, rule, reason string) {
 
 // record reads one record. why is set if the row does not give it after all; ok is false if something in it is wrong.
 func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (why string, ok bool) {
-	clear(rec.Values)
-	clear(rec.Columns)
+	if pl.into != nil {
+		rec.Values, rec.Columns = pl.into.fields(len(rec.Values))
+	} else {
+		clear(rec.Values)
+		clear(rec.Columns)
+	}
 	rec.Key, rec.KeyDup, rec.KeyRows = "", false, 1
 	if s.basis >= 0 {
 		if out := s.readers[s.basis].read(b, i); out.bad.rule == "" && out.v.Set && out.v.Text != "consent" {
@@ -177,7 +181,9 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 			continue
 		}
 		rec.Values[f.index] = out.v
-		rec.Columns[f.index] = out.used
+		if rec.Columns[f.index] = out.used; pl.into != nil && f.joins() {
+			rec.Columns[f.index] = slices.Clone(out.used) // the reader's own, until it reads again
+		}
 	}
 	if !ok {
 		return "", false

@@ -29,6 +29,13 @@ type Plan struct {
 	findings []finding.Finding
 	key      []byte
 	text     arena
+	into     *Rows // where rows are kept, if they are
+}
+
+// Clone compiles the plan anew, for another goroutine.
+func (pl *Plan) Clone() (*Plan, error) {
+	c, _, err := Compile(pl.m, pl.profile, pl.env)
+	return c, err
 }
 
 // Compile joins a mapping and the profile of a sheet to a plan. The findings are about columns: those with severity Error fail

@@ -16,9 +16,7 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
-	"sheetlift/importers/source"
 	"sheetlift/mappings"
-	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -315,49 +313,68 @@ func token(key []byte) func(kind, value string) string {
 // survey reads a source once to learn what its own and other sources' rows are judged by: configs, suppressions, erasures,
 // decisions against, and the contents of keys that occur more than once. Of a rejected row it learns what speaks against others.
 func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
-	return sh.each(ctx, func(b *source.Block) error {
-		return plan.Apply(b, finding.SinkFunc(func(finding.Finding) error { return nil }), func(row *mappings.Row) error {
-			for i := range row.Partial {
-				rec := &row.Partial[i].Record
+	prepare := func(p *passed) {
+		for i := range p.rows.List {
+			row := &p.rows.List[i]
+			d.prepareRow(sh, p, row, !slices.ContainsFunc(row.Records, func(r mappings.RecordOut) bool { return d.teaches(sh, &r) }))
+		}
+	}
+	return d.pass(ctx, sh, plan, prepare, func(p *passed) error {
+		for i := range p.rows.List {
+			row := &p.rows.List[i]
+			for k := range row.Partial {
+				rec := &row.Partial[k].Record
 				if opposes(rec) {
-					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, row.Num, i), sh.src.System, sh.src.obtained, standing{rejected: true})
+					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
 			if row.Verdict != mappings.Accepted {
-				return nil
+				continue
 			}
-			st := d.standing(sh, row)
-			untouched := sh.view.untouched(row.Block, row.Index)
-			if untouched { // it stays rejected, but what it says against a consent is said
-				st.rejected = true
+			if records := p.records(i); records != nil {
+				d.learnRow(sh, row, records)
 			}
-			for i := range row.Records {
-				st.consent = row.Records[i].Entity.Event
-				x := d.identify(sh, &row.Records[i])
-				if untouched {
-					d.facts.know(&x.Record, x.id, x.system, sh.src.obtained, st)
-				} else {
-					d.facts.learn(x, sh.src.obtained, st)
-				}
-			}
-			d.facts.linkRow(row.Records, sh.src.System)
-			return nil
-		})
+			d.facts.linkRow(p.subjectKeys(i))
+		}
+		return nil
 	})
+}
+
+// teaches reports whether other rows may be judged by a record, beyond whom it speaks of.
+func (d *dryRunner) teaches(sh *sheet, rec *mappings.RecordOut) bool {
+	return rec.KeyDup || !rec.Entity.Event || opposes(&rec.Record) || d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}]
+}
+
+// learnRow takes in an accepted row of the survey.
+func (d *dryRunner) learnRow(sh *sheet, row *mappings.Row, records []identified) {
+	st := d.standing(sh, records)
+	untouched := sh.view.untouched(row.Block, row.Index)
+	if untouched { // it stays rejected, but what it says against a consent is said
+		st.rejected = true
+	}
+	for k := range records {
+		x := &records[k]
+		st.consent = x.Entity.Event
+		if untouched {
+			d.facts.know(&x.Record, x.id, x.system, sh.src.obtained, st)
+		} else {
+			d.facts.learn(*x, sh.src.obtained, st)
+		}
+	}
 }
 
 // standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
 // Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
-func (d *dryRunner) standing(sh *sheet, row *mappings.Row) (st standing) {
-	if !slices.ContainsFunc(row.Records, func(r mappings.RecordOut) bool { return opposes(&r.Record) }) {
+func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
+	if !slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
 		return st
 	}
-	for i := range row.Records {
-		x := d.identify(sh, &row.Records[i])
+	for k := range records {
+		x := &records[k]
 		if x.KeyDup {
 			st.records = append(st.records, x.recordID)
 		}
-		switch rule := d.decide(sh.src, sh.statements[x.Spec], &x).rule; rule {
+		switch rule := d.decide(sh.src, sh.statements[x.Spec], x).rule; rule {
 		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
 		default:
 			st.rejected = true
@@ -366,18 +383,41 @@ func (d *dryRunner) standing(sh *sheet, row *mappings.Row) (st standing) {
 	return st
 }
 
+// prepareRow works out what a row's records are called and whom they speak of; of a plain row only the latter.
+func (d *dryRunner) prepareRow(sh *sheet, p *passed, row *mappings.Row, plain bool) {
+	from := -1
+	if row.Verdict == mappings.Accepted {
+		if !plain {
+			from = len(p.x)
+		}
+		for k := range row.Records {
+			rec := &row.Records[k]
+			keys := p.addKeys(&rec.Record, sh.src.System)
+			if len(keys) > 0 {
+				p.subject = append(p.subject, keys)
+			}
+			if !plain {
+				p.x = append(p.x, d.identify(sh, rec, keys))
+			}
+		}
+	}
+	p.from = append(p.from, from)
+	p.ends = append(p.ends, len(p.subject))
+}
+
 // identified is a record with its ids.
 type identified struct {
 	*mappings.RecordOut
 	system         string
+	keys           []importers.Key // of its subject
 	uid, recordUID uuid.UUID
 	id, recordID   string
 	content        string
 }
 
-func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut) identified {
+func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut, keys []importers.Key) identified {
 	e := rec.Entity
-	x := identified{RecordOut: rec, system: sh.src.System, content: register.ContentDigest(&rec.Record)}
+	x := identified{RecordOut: rec, system: sh.src.System, keys: keys, content: register.ContentDigest(&rec.Record)}
 	x.recordUID = d.id.Record(sh.src.System, e.Name, rec.Key)
 	x.recordID = x.recordUID.String()
 	x.uid, x.id = x.recordUID, x.recordID

@@ -11,7 +11,6 @@ import (
 	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/importers/staged"
-	"sheetlift/mappings"
 	"sheetlift/pipeline/store"
 )
 
@@ -169,22 +168,16 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64, s
 	}
 }
 
-// linkRow takes in who is one subject as far as a row says so. Records of one row speak of one subject unless they
-// name two.
-func (f *facts) linkRow(records []mappings.RecordOut, system string) {
-	all := make([][]importers.Key, 0, 4)
-	for i := range records {
-		if keys := importers.SubjectKeys(&records[i].Record, system); len(keys) > 0 {
-			all = append(all, keys)
-		}
-	}
-	if len(all) > 1 {
-		if keys, one := importers.RowKeys(all...); one {
+// linkRow takes in who is one subject as far as a row says so: the keys of its records that name one. Records of one row speak of
+// one subject unless they name two.
+func (f *facts) linkRow(records [][]importers.Key) {
+	if len(records) > 1 {
+		if keys, one := importers.RowKeys(records...); one {
 			f.links.Add(keys)
 			return
 		}
 	}
-	for _, keys := range all {
+	for _, keys := range records {
 		f.links.Add(keys)
 	}
 }
@@ -437,25 +430,39 @@ func (p *Pipeline) systems() []string {
 	return list
 }
 
-// derive works out the derived columns of a record, in their order.
-func derive(j *judged) ([]staged.Cell, error) {
+// derivation works out the derived columns of records. It keeps what hardly changes from one record to the next.
+type derivation struct {
+	cells   []staged.Cell
+	stated  []importers.StatedAnswer // the last
+	text    string                   // as a column holds them
+	missing []string                 // the last
+	joined  string
+}
+
+// of gives the derived columns of a record, in their order. They are valid until the next call.
+func (d *derivation) of(j *judged) ([]staged.Cell, error) {
 	text := func(s string) staged.Cell { return staged.Cell{Text: s, Null: s == ""} }
+	d.cells = d.cells[:0]
 	switch j.Entity.Name {
 	case "case":
-		return []staged.Cell{{Text: "imported"}, text(importers.CaseDue(&j.Record)), {Null: true}, {Null: true}}, nil
+		d.cells = append(d.cells, staged.Cell{Text: "imported"}, text(importers.CaseDue(&j.Record)), staged.Cell{Null: true}, staged.Cell{Null: true})
 	case "consent":
-		stated := ""
-		if len(j.verdict.Stated) > 0 {
+		if !slices.Equal(d.stated, j.verdict.Stated) {
 			b, err := json.Marshal(j.verdict.Stated)
 			if err != nil {
 				return nil, err
 			}
-			stated = string(b)
+			d.stated, d.text = slices.Clone(j.verdict.Stated), string(b)
 		}
-		return []staged.Cell{
-			{Text: string(j.verdict.Class)}, {Text: string(j.verdict.Confidence)}, {Text: strings.Join(j.verdict.Missing, ",")},
-			text(j.verdict.Remediation), text(stated),
-		}, nil
+		stated := d.text
+		if len(j.verdict.Stated) == 0 {
+			stated = ""
+		}
+		if !slices.Equal(d.missing, j.verdict.Missing) {
+			d.missing, d.joined = j.verdict.Missing, strings.Join(j.verdict.Missing, ",")
+		}
+		d.cells = append(d.cells, staged.Cell{Text: string(j.verdict.Class)}, staged.Cell{Text: string(j.verdict.Confidence)}, staged.Cell{Text: d.joined},
+			text(j.verdict.Remediation), text(stated))
 	}
-	return nil, nil
+	return d.cells, nil
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
@@ -28,13 +29,31 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	if err := s.expect(ctx); err != nil {
 		return s.out, nil, err
 	}
-	sink := finding.SinkFunc(func(f finding.Finding) error {
-		s.fault(f)
-		return d.rec.Add(f)
-	})
-	err := sh.each(ctx, func(b *source.Block) error {
+	prepare := func(p *passed) {
+		for i := range p.rows.List {
+			row := &p.rows.List[i]
+			d.prepareRow(sh, p, row, false)
+			var digest [sha256.Size]byte
+			if row.Verdict == mappings.Accepted {
+				digest = row.Block.RowDigest(row.Index)
+			}
+			p.digests = append(p.digests, digest)
+		}
+	}
+	err := d.pass(ctx, sh, plan, prepare, func(p *passed) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
-		return plan.Apply(b, sink, s.row)
+		for i := range p.rows.List {
+			for _, f := range p.rows.Findings(i) {
+				s.fault(f)
+				if err := d.rec.Add(f); err != nil {
+					return err
+				}
+			}
+			if err := s.row(&p.rows.List[i], p.records(i), &p.digests[i]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil {
 		err = s.strays()
@@ -67,7 +86,9 @@ type settler struct {
 	writers map[string]*staged.Writer // by name of the staged file
 	part    *FrozenPart               // of a snapshot after the initial one
 	faults  []rejectedBy              // of the row under way
-	gone    map[uuid.UUID]bool        // delta: records of the register that no row has given so far
+	keep    []judged                  // its records that may be staged
+	derived derivation
+	gone    map[uuid.UUID]bool // delta: records of the register that no row has given so far
 }
 
 func (s *settler) abort() {
@@ -109,7 +130,7 @@ func (s *settler) skip(rule string) {
 }
 
 // row decides one row: rejected if any of its records is, skipped if none brings anything new, accepted otherwise.
-func (s *settler) row(row *mappings.Row) error {
+func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.Size]byte) error {
 	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
 	if len(s.gone) > 0 && row.Verdict != mappings.Accepted {
@@ -124,17 +145,18 @@ func (s *settler) row(row *mappings.Row) error {
 		s.skip(row.Rule)
 		return nil
 	}
-	if s.sh.view.untouched(row.Block, row.Index) && !s.held(row) {
+	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) {
 		if err := s.report(row, "row.unmended", "", nil, nil); err != nil {
 			return err
 		}
 		return s.reject(row, "row.unmended")
 	}
-	var keep []judged
+	keep := s.keep[:0]
+	defer func() { s.keep = keep }()
 	known, repeats := 0, 0
 	first := ""
-	for i := range row.Records {
-		x := s.identify(s.sh, &row.Records[i])
+	for i := range records {
+		x := &records[i]
 		delete(s.gone, x.recordUID)
 		j, rule, err := s.judge(row, x)
 		if err != nil {
@@ -142,7 +164,7 @@ func (s *settler) row(row *mappings.Row) error {
 		}
 		if rule == "" && !x.History && slices.ContainsFunc(keep, func(k judged) bool { return k.recordID == x.recordID && k.content != x.content }) {
 			rule = "key.multiple_match" // two records of one row under one key
-			if err := s.report(row, rule, "", &x, nil); err != nil {
+			if err := s.report(row, rule, "", x, nil); err != nil {
 				return err
 			}
 		}
@@ -180,8 +202,7 @@ func (s *settler) row(row *mappings.Row) error {
 		return nil
 	}
 	s.out.Rows.Accepted++
-	rowDigest := row.Block.RowDigest(row.Index)
-	hexDigest := hex.EncodeToString(rowDigest[:])
+	hexDigest := hex.EncodeToString(digest[:])
 	for i := range keep {
 		if err := s.stage(row, &keep[i], hexDigest); err != nil {
 			return err
@@ -191,14 +212,13 @@ func (s *settler) row(row *mappings.Row) error {
 }
 
 // held reports whether the register holds all that a row gives: then it did not stay rejected.
-func (s *settler) held(row *mappings.Row) bool {
-	for i := range row.Records {
-		x := s.identify(s.sh, &row.Records[i])
-		if s.facts.heldState(&x) != heldSame {
+func (s *settler) held(records []identified) bool {
+	for i := range records {
+		if s.facts.heldState(&records[i]) != heldSame {
 			return false
 		}
 	}
-	return len(row.Records) > 0
+	return len(records) > 0
 }
 
 // judged is a record that may be staged.
@@ -232,8 +252,8 @@ func (s *settler) report(row *mappings.Row, rule, field string, x *identified, e
 }
 
 func (s *settler) subjectToken(x *identified) string {
-	if keys := importers.SubjectKeys(&x.Record, x.system); len(keys) > 0 && s.sh.env.Token != nil {
-		return s.sh.env.Token(keys[0].Kind, keys[0].Value)
+	if len(x.keys) > 0 && s.sh.env.Token != nil {
+		return s.sh.env.Token(x.keys[0].Kind, x.keys[0].Value)
 	}
 	return ""
 }
@@ -248,29 +268,31 @@ type decision struct {
 	part    string // of the staged file
 	version int64  // correction: the version it is made against
 	err     error  // the register can't be asked
+	subject importers.Subject
+	about   []*against // what speaks against the subject
 }
 
 type note struct{ rule, field, message string }
 
 // judge decides one record and reports why it is rejected, and what is doubtful about it.
-func (s *settler) judge(row *mappings.Row, x identified) (judged, string, error) {
-	d := s.decide(s.sh.src, s.sh.statements[x.Spec], &x)
+func (s *settler) judge(row *mappings.Row, x *identified) (judged, string, error) {
+	d := s.decide(s.sh.src, s.sh.statements[x.Spec], x)
 	if d.err != nil {
 		return judged{}, "", d.err
 	}
 	if d.rule == "" {
-		s.opposed(&x, &d)
+		s.opposed(x, &d)
 	}
 	for _, n := range d.notes {
-		if err := s.report(row, n.rule, n.field, &x, worded(n.message)); err != nil {
+		if err := s.report(row, n.rule, n.field, x, worded(n.message)); err != nil {
 			return judged{}, "", err
 		}
 	}
-	j := judged{identified: x, verdict: d.verdict, part: d.part, version: d.version}
+	j := judged{identified: *x, verdict: d.verdict, part: d.part, version: d.version}
 	if d.rule == "" || d.rule == "row.repeat" || d.rule == "row.known" { // a skipped row is reported once, whatever its records
 		return j, d.rule, nil
 	}
-	return j, d.rule, s.report(row, d.rule, d.field, &x, worded(d.message))
+	return j, d.rule, s.report(row, d.rule, d.field, x, worded(d.message))
 }
 
 func worded(message string) func(*finding.Finding) {
@@ -351,8 +373,13 @@ func (d *dryRunner) decideConsent(src *Source, statements map[string]importers.S
 	if !d.facts.linked {
 		return // the survey does not know yet who is one subject
 	}
-	list := d.facts.about(d.facts.links.Subject(importers.SubjectKeys(&x.Record, x.system)))
-	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id, out.verdict.Class, src.obtained), erasures(list)); erased {
+	out.subject = d.facts.links.Subject(x.keys)
+	out.about = d.facts.about(out.subject)
+	list := erasures(out.about)
+	if len(list) == 0 {
+		return
+	}
+	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id, out.verdict.Class, src.obtained), list); erased {
 		out.rule, out.notes = "subject.erased", nil
 	}
 }
@@ -361,11 +388,14 @@ func (d *dryRunner) decideConsent(src *Source, statements map[string]importers.S
 // rows rejects it: otherwise the register would show it as given while the source says otherwise. A consent that matches
 // several subjects is rejected; what speaks against consents applies to all of them, which is said.
 func (s *settler) opposed(x *identified, d *decision) {
-	keys := importers.SubjectKeys(&x.Record, x.system)
+	keys := x.keys
 	if len(keys) == 0 {
 		return
 	}
-	subject := s.facts.links.Subject(keys)
+	if !x.Entity.Event { // of a consent it is worked out already
+		d.subject = s.facts.links.Subject(keys)
+	}
+	subject := d.subject
 	if !x.Entity.Event || x.Get("status").Text != importers.StatusGiven {
 		if subject.Several && s.speaksAgainst(x) {
 			d.notes = append(d.notes, note{rule: "subject.applies_to_all", field: keys[0].Kind})
@@ -376,8 +406,14 @@ func (s *settler) opposed(x *identified, d *decision) {
 		d.rule, d.field, d.notes = "subject.multiple_match", keys[0].Kind, nil
 		return
 	}
+	if len(d.about) == 0 {
+		return
+	}
 	ev := importers.EventOf(&x.Record, x.id, d.verdict.Class, s.sh.src.obtained)
-	stands, all := s.facts.opposing(s.facts.about(subject), ev.Scope, keys)
+	stands, all := s.facts.opposing(d.about, ev.Scope, keys)
+	if len(all.events)+len(all.suppressions) == 0 {
+		return
+	}
 	if over, why := stands.overrule(ev); over {
 		n := note{rule: "consent.overruled", field: "status"}
 		if strings.HasPrefix(why, "suppressed_") {
@@ -415,7 +451,7 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest string) error {
 		}
 		s.writers[name] = w
 	}
-	derived, err := derive(j)
+	derived, err := s.derived.of(j)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // Spill keeps the blocks of a sheet, so that going over them again costs little more than copying them: no inflating, no XML.
 // Up to a few MiB stay in memory; above that they lie in a file that was unlinked before its first byte and is gone however
-// the process ends. It keeps cells, row numbers and widths, not the records of a text file.
+// the process ends. It keeps cells, row numbers, lines and widths, not the bytes of a text file's records.
 type Spill struct {
 	file *os.File // nil: all of it is in held
 	held []byte
@@ -22,8 +22,8 @@ type Spill struct {
 // spillInMemory is what stays in memory.
 const spillInMemory = 4 * mib
 
-// spillHead is the length of a block's head: its bytes, the bytes of its text, rows, columns.
-const spillHead = 16
+// spillHead is the length of a block's head.
+const spillHead = 5 * 4
 
 // Add keeps a block.
 func (s *Spill) Add(b *Block) error {
@@ -53,6 +53,9 @@ func (s *Spill) Add(b *Block) error {
 	return nil
 }
 
+// Small reports whether all of it lies in memory.
+func (s *Spill) Small() bool { return s.file == nil }
+
 // Close gives all back.
 func (s *Spill) Close() error {
 	s.held = nil
@@ -64,7 +67,7 @@ func (s *Spill) Close() error {
 
 // Replay gives the blocks in the order in which they were added. Nothing may be added once it is called. Several may be in use.
 func (s *Spill) Replay() *Replay {
-	r := &Replay{held: s.held, size: s.size}
+	r := &Replay{held: s.held}
 	if s.file != nil {
 		r.file = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size-int64(len(s.held))), 256<<10)
 	}
@@ -73,8 +76,8 @@ func (s *Spill) Replay() *Replay {
 
 // appendBlock appends what is kept of a block:
 //
-//	head     bytes after the head, bytes of text, rows, columns (4 × uint32, little endian, as all numbers)
-//	rows     row number and width of each (2 × uint32)
+//	head     bytes after the head, bytes of text, rows, columns, 1 if there are lines (5 × uint32, little endian, as all numbers)
+//	rows     row number, width and line of each (3 × uint32)
 //	columns  number of used columns, then each: its index (uint32), then of each row kind and flags (1 byte each), the class (1
 //	         byte) and the length (uvarint) if there is a cell
 //	text     the values, column by column
@@ -84,11 +87,14 @@ func appendBlock(p []byte, b *Block) []byte {
 	put := binary.LittleEndian.AppendUint32
 	for i, row := range b.RowNum {
 		p = put(p, uint32(row))
-		width := 0
+		width, line := 0, 0
 		if i < len(b.Width) {
 			width = b.Width[i]
 		}
-		p = put(p, uint32(width))
+		if b.Line != nil {
+			line = b.Line[i]
+		}
+		p = put(put(p, uint32(width)), uint32(line))
 	}
 	p = put(p, uint32(len(b.Used)))
 	text := 0
@@ -111,7 +117,11 @@ func appendBlock(p []byte, b *Block) []byte {
 			}
 		}
 	}
-	for i, n := range [...]int{len(p) - head - spillHead, text, b.Rows(), len(b.Cols)} {
+	lines := 0
+	if b.Line != nil {
+		lines = 1
+	}
+	for i, n := range [...]int{len(p) - head - spillHead, text, b.Rows(), len(b.Cols), lines} {
 		binary.LittleEndian.PutUint32(p[head+4*i:], uint32(n))
 	}
 	return p
@@ -121,50 +131,97 @@ func appendBlock(p []byte, b *Block) []byte {
 type Replay struct {
 	file *bufio.Reader // first, if not nil
 	held []byte
-	size int64
-
-	buf   []byte
-	block Block
-	cols  [][]Cell // storage, by position in Used
-	empty []Cell
+	own  Held
 }
 
 // Next gives the next block, or io.EOF after the last. It is valid until the next call.
 func (r *Replay) Next() (*Block, error) {
-	raw, head, err := r.next()
-	if err != nil {
+	if err := r.Read(&r.own); err != nil {
 		return nil, err
 	}
+	return r.own.Block(), nil
+}
+
+// Held is a kept block in memory of its own, which the next use reuses.
+type Held struct {
+	head  [spillHead]byte
+	buf   []byte // own memory for raw
+	raw   []byte // what follows the head
+	block Block
+	cols  [][]Cell // storage, by position in Used
+	lines []int
+	empty []Cell
+}
+
+// Read reads the next block into h, or returns io.EOF after the last. It is little work; h.Block is the rest.
+func (r *Replay) Read(h *Held) error {
+	if r.file != nil {
+		switch _, err := io.ReadFull(r.file, h.head[:]); {
+		case errors.Is(err, io.EOF):
+			r.file = nil
+		case err != nil:
+			return fmt.Errorf("read kept rows: %w", err)
+		}
+	}
+	if r.file == nil {
+		if len(r.held) == 0 {
+			return io.EOF
+		}
+		copy(h.head[:], r.held)
+		end := spillHead + h.number(0)
+		h.raw, r.held = r.held[spillHead:end], r.held[end:]
+		return nil
+	}
+	n := h.number(0)
+	if cap(h.buf) < n {
+		h.buf = make([]byte, n+n/4)
+	}
+	h.raw = h.buf[:n]
+	if _, err := io.ReadFull(r.file, h.raw); err != nil {
+		return fmt.Errorf("read kept rows: %w", err)
+	}
+	return nil
+}
+
+func (h *Held) number(i int) int { return int(binary.LittleEndian.Uint32(h.head[4*i:])) }
+
+// Block gives the block that was read. It is valid until h is read into again.
+func (h *Held) Block() *Block {
+	raw := h.raw
 	get := func(at int) int { return int(binary.LittleEndian.Uint32(raw[at:])) }
-	text, rows, columns := head[1], head[2], head[3]
-	b := &r.block
-	b.RowNum, b.Width, b.Used = b.RowNum[:0], b.Width[:0], b.Used[:0]
+	text, rows, columns := h.number(1), h.number(2), h.number(3)
+	b := &h.block
+	b.RowNum, b.Width, b.Used, h.lines = b.RowNum[:0], b.Width[:0], b.Used[:0], h.lines[:0]
 	at := 0
 	for range rows {
 		b.RowNum = append(b.RowNum, get(at))
 		b.Width = append(b.Width, get(at+4))
-		at += 8
+		h.lines = append(h.lines, get(at+8))
+		at += 12
+	}
+	if b.Line = nil; h.number(4) == 1 {
+		b.Line = h.lines
 	}
 	used := get(at)
 	at += 4
-	for len(r.empty) < rows {
-		r.empty = append(r.empty, Cell{})
+	for len(h.empty) < rows {
+		h.empty = append(h.empty, Cell{})
 	}
 	b.Cols = b.Cols[:0]
 	for range columns {
-		b.Cols = append(b.Cols, r.empty[:rows])
+		b.Cols = append(b.Cols, h.empty[:rows])
 	}
 	off := uint32(0)
 	for k := range used {
 		col := get(at)
 		at += 4
-		if k == len(r.cols) {
-			r.cols = append(r.cols, nil)
+		if k == len(h.cols) {
+			h.cols = append(h.cols, nil)
 		}
-		if cap(r.cols[k]) < rows {
-			r.cols[k] = make([]Cell, rows, max(rows, BlockRows))
+		if cap(h.cols[k]) < rows {
+			h.cols[k] = make([]Cell, rows, max(rows, BlockRows))
 		}
-		cells := r.cols[k][:rows]
+		cells := h.cols[k][:rows]
 		for i := range cells {
 			c := Cell{Kind: Kind(raw[at]), Flags: Flags(raw[at+1])}
 			at += 2
@@ -186,40 +243,5 @@ func (r *Replay) Next() (*Block, error) {
 		b.Used = append(b.Used, col)
 	}
 	b.Data = raw[at : at+text]
-	return b, nil
-}
-
-// next gives the bytes of the next block after its head, and the numbers of the head.
-func (r *Replay) next() (raw []byte, head [4]int, err error) {
-	var bytes [spillHead]byte
-	from := r.held
-	if r.file != nil {
-		switch _, err := io.ReadFull(r.file, bytes[:]); {
-		case errors.Is(err, io.EOF):
-			r.file = nil
-		case err != nil:
-			return nil, head, fmt.Errorf("read kept rows: %w", err)
-		}
-	}
-	if r.file == nil {
-		if len(from) == 0 {
-			return nil, head, io.EOF
-		}
-		copy(bytes[:], from)
-	}
-	for i := range head {
-		head[i] = int(binary.LittleEndian.Uint32(bytes[4*i:]))
-	}
-	if r.file == nil {
-		r.held = from[spillHead+head[0]:]
-		return from[spillHead : spillHead+head[0]], head, nil
-	}
-	if cap(r.buf) < head[0] {
-		r.buf = make([]byte, head[0]+head[0]/4)
-	}
-	r.buf = r.buf[:head[0]]
-	if _, err := io.ReadFull(r.file, r.buf); err != nil {
-		return nil, head, fmt.Errorf("read kept rows: %w", err)
-	}
-	return r.buf, head, nil
+	return b
 }

@@ -14,7 +14,7 @@ import (
 func blocks(t *testing.T, n int, each func(*Block, string)) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	b := NewBuilder(false)
+	b := NewBuilder(n%2 == 1)
 	strings, filler := []byte("shared text"), make([]byte, 8_000)
 	row := 0
 	for k := range n {
@@ -37,7 +37,11 @@ func blocks(t *testing.T, n int, each func(*Block, string)) {
 					b.Put(col, Cell{Off: uint32(from), Len: uint32(len(b.Data) - from), Kind: Number, Class: Class(random.IntN(7)), Flags: ZeroPadded})
 				}
 			}
-			b.EndRow(row)
+			if n%2 == 1 {
+				b.EndRecord(row, 2*row, 7, Span{})
+			} else {
+				b.EndRow(row)
+			}
 		}
 		k := b.Block(strings, nil)
 		each(k, shown(k))
@@ -49,6 +53,9 @@ func shown(b *Block) string {
 	var s strings.Builder
 	for i, row := range b.RowNum {
 		fmt.Fprint(&s, row, b.Width[i], len(b.Cols), b.RowDigest(i))
+		if b.Line != nil {
+			fmt.Fprint(&s, " line ", b.Line[i])
+		}
 		for col := range b.Cols {
 			if c := b.Cell(col, i); c.Kind != Empty || c.Flags != 0 {
 				fmt.Fprintf(&s, " %d %d %d %d %d", col, c.Kind, c.Class, c.Flags&^Shared, c.Len)

@@ -1,0 +1,69 @@
+package mappings
+
+import (
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+	"sheetlift/pipeline/finding"
+)
+
+// Rows is what a plan makes of one block, kept as long as the block is. It reuses its memory.
+type Rows struct {
+	List []Row
+
+	findings []finding.Finding
+	ends     []int // by row: where its findings end
+	records  []RecordOut
+	values   []importers.Value
+	columns  [][]int
+}
+
+// Keep is Apply that keeps the rows. What was kept before is lost.
+func (pl *Plan) Keep(b *source.Block, to *Rows) {
+	to.List, to.findings, to.ends = to.List[:0], to.findings[:0], to.ends[:0]
+	to.records, to.values, to.columns = to.records[:0], to.values[:0], to.columns[:0]
+	pl.into = to
+	defer func() { pl.into = nil }()
+	for i := range b.Rows() {
+		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
+			continue
+		}
+		pl.judge(b, i)
+		row := pl.row
+		row.Records, row.Partial = to.keep(row.Records), to.keep(row.Partial)
+		to.List = append(to.List, row)
+		to.findings = append(to.findings, pl.findings...)
+		to.ends = append(to.ends, len(to.findings))
+	}
+}
+
+// Findings are those of row i of the list.
+func (r *Rows) Findings(i int) []finding.Finding {
+	from := 0
+	if i > 0 {
+		from = r.ends[i-1]
+	}
+	return r.findings[from:r.ends[i]]
+}
+
+func (r *Rows) keep(list []RecordOut) []RecordOut {
+	if len(list) == 0 {
+		return nil
+	}
+	from := len(r.records)
+	r.records = append(r.records, list...)
+	return r.records[from:len(r.records):len(r.records)]
+}
+
+// fields gives room for the fields of one record. What was given before stays as it is.
+func (r *Rows) fields(n int) ([]importers.Value, [][]int) {
+	if len(r.values)+n > cap(r.values) {
+		r.values = make([]importers.Value, 0, max(n, 2*cap(r.values)))
+		r.columns = make([][]int, 0, cap(r.values))
+	}
+	from := len(r.values)
+	r.values, r.columns = r.values[:from+n], r.columns[:from+n]
+	values, columns := r.values[from:from+n:from+n], r.columns[from:from+n:from+n]
+	clear(values)
+	clear(columns)
+	return values, columns
+}
