@@ -58,6 +58,21 @@ func AppendSubjectKeys(keys []Key, rec *Record, system string) []Key {
 	return keys
 }
 
+// OwnKeys gives the keys in memory of their own, to be kept longer than what they were made from.
+func OwnKeys(keys []Key) []Key {
+	var text strings.Builder
+	for i := range keys {
+		text.WriteString(keys[i].Value)
+	}
+	values := text.String()
+	own := make([]Key, len(keys))
+	for i, k := range keys {
+		own[i] = k
+		own[i].Value, values = values[:len(k.Value)], values[len(k.Value):]
+	}
+	return own
+}
+
 // foldMail puts an address into the form in which addresses are compared.
 func foldMail(s string) string {
 	if plainMail(s) {

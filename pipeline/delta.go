@@ -43,11 +43,11 @@ func (d *dryRunner) corrects(src *Source, x *identified, out *decision) {
 	if x.Entity.Event {
 		return // a further event of its record
 	}
-	held, err := d.stored(x.Entity, x.id)
+	held, err := d.stored(x.Entity, x.id())
 	switch {
 	case err != nil:
 		out.err = err
-	case len(held) != 1 || weakens(held[0], x, d.firstObtained(x.id), src.obtained):
+	case len(held) != 1 || weakens(held[0], x, d.firstObtained(x.id()), src.obtained):
 		out.rule = "register.conflict"
 	default:
 		out.part, out.version = partCorrect, held[0].Version
@@ -73,17 +73,17 @@ func weakens(held *register.Stored, x *identified, heldAt, nowAt int64) bool {
 	}
 	switch held.Entity.Name {
 	case "suppression":
-		a, b := importers.SuppressionOf(&held.Record, held.ID, heldAt), importers.SuppressionOf(&x.Record, x.id, nowAt)
+		a, b := importers.SuppressionOf(&held.Record, held.ID, heldAt), importers.SuppressionOf(&x.Record, x.id(), nowAt)
 		return !covered() || !wider(a.Scope, b.Scope) || !importers.AsStrong(a.Reason, b.Reason) || earlier(a.Dated, b.Dated, a.Latest, b.Latest, heldAt)
 	case "case":
 		if a, ok := importers.ErasureOf(&held.Record, held.ID, heldAt); ok {
-			b, still := importers.ErasureOf(&x.Record, x.id, nowAt)
+			b, still := importers.ErasureOf(&x.Record, x.id(), nowAt)
 			if !still || !covered() || earlier(a.Dated, b.Dated, a.Latest, b.Latest, heldAt) {
 				return true
 			}
 		}
 		if a, ok := importers.CaseEvent(&held.Record, held.ID, heldAt); ok {
-			b, still := importers.CaseEvent(&x.Record, x.id, nowAt)
+			b, still := importers.CaseEvent(&x.Record, x.id(), nowAt)
 			return !still || !covered() || !wider(a.Scope, b.Scope) || earlier(a.Dated, b.Dated, a.Latest, b.Latest, heldAt)
 		}
 	}
@@ -133,7 +133,7 @@ func (d *dryRunner) repeated(x *identified) (string, error) {
 	if d.snap.kind != Delta || !x.Entity.Event || status.Text == importers.StatusGiven || x.Get("occurred_at").Set {
 		return "row.known", nil
 	}
-	held, err := d.stored(x.Entity, x.recordID)
+	held, err := d.stored(x.Entity, x.recordID())
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +142,7 @@ func (d *dryRunner) repeated(x *identified) (string, error) {
 			continue
 		}
 		given := importers.EventOf(&st.Record, st.ID, importers.Class(st.Class), 0)
-		old := importers.EventOf(&x.Record, x.id, importers.LegacyAssertion, d.firstObtained(x.id))
+		old := importers.EventOf(&x.Record, x.id(), importers.LegacyAssertion, d.firstObtained(x.id()))
 		if over, _ := importers.Overruled(given, []importers.Event{old}, nil); !over {
 			return "consent.returned", nil
 		}

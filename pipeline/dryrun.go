@@ -356,7 +356,7 @@ func (d *dryRunner) learnRow(sh *sheet, row *mappings.Row, records []identified)
 		x := &records[k]
 		st.consent = x.Entity.Event
 		if untouched {
-			d.facts.know(&x.Record, x.id, x.system, sh.src.obtained, st)
+			d.facts.know(&x.Record, x.id(), x.system, sh.src.obtained, st)
 		} else {
 			d.facts.learn(*x, sh.src.obtained, st)
 		}
@@ -372,7 +372,7 @@ func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
 	for k := range records {
 		x := &records[k]
 		if x.KeyDup {
-			st.records = append(st.records, x.recordID)
+			st.records = append(st.records, x.recordUID)
 		}
 		switch rule := d.decide(sh.src, sh.statements[x.Spec], x).rule; rule {
 		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
@@ -411,19 +411,19 @@ type identified struct {
 	system         string
 	keys           []importers.Key // of its subject
 	uid, recordUID uuid.UUID
-	id, recordID   string
-	content        string
+	content        [sha256.Size]byte
 }
+
+func (x *identified) id() string       { return x.uid.String() }
+func (x *identified) recordID() string { return x.recordUID.String() }
 
 func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut, keys []importers.Key) identified {
 	e := rec.Entity
-	x := identified{RecordOut: rec, system: sh.src.System, keys: keys, content: register.ContentDigest(&rec.Record)}
+	x := identified{RecordOut: rec, system: sh.src.System, keys: keys, content: register.ContentSum(&rec.Record)}
 	x.recordUID = d.id.Record(sh.src.System, e.Name, rec.Key)
-	x.recordID = x.recordUID.String()
-	x.uid, x.id = x.recordUID, x.recordID
+	x.uid = x.recordUID
 	if e.Event {
 		x.uid = d.id.Event(sh.src.System, e.Name, rec.Key, x.content)
-		x.id = x.uid.String()
 	}
 	if d.facts.shared[[2]string{sh.src.System, e.Name}] {
 		rec.KeyDup = true // another source may bring the same key

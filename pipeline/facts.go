@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -21,14 +23,14 @@ type facts struct {
 	notices     map[string]*notice         // by id and version, and by wording digest
 	retention   []importers.RetentionRule
 	links       *importers.Links
-	linked      bool                 // links are built: who is one subject is known
-	against     []*against           // all that speaks against some consent
-	filed       map[int32][]*against // by place (see importers.Links), once linked
-	keys        map[string]*keyGroup // by record id: keys that occur more than once
-	shared      map[[2]string]bool   // (system, entity) that several sources bring
-	held        map[uuid.UUID]string // record or event id to content digest
-	heldRecords map[uuid.UUID]bool   // record ids of held events
-	imported    map[place]bool       // rows that this batch has brought in before
+	linked      bool                            // links are built: who is one subject is known
+	against     []*against                      // all that speaks against some consent
+	filed       map[int32][]*against            // by place (see importers.Links), once linked
+	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
+	shared      map[[2]string]bool              // (system, entity) that several sources bring
+	held        map[uuid.UUID][sha256.Size]byte // record or event id to content digest
+	heldRecords map[uuid.UUID]bool              // record ids of held events
+	imported    map[place]bool                  // rows that this batch has brought in before
 }
 
 // place is a row of a source.
@@ -51,9 +53,9 @@ type against struct {
 
 // standing says whether something of this batch comes into the register.
 type standing struct {
-	rejected bool     // its row is rejected
-	records  []string // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
-	consent  bool     // a consent event of this batch, which an erasure may reject
+	rejected bool        // its row is rejected
+	records  []uuid.UUID // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
+	consent  bool        // a consent event of this batch, which an erasure may reject
 }
 
 // rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
@@ -62,7 +64,7 @@ func (f *facts) rejects(a *against) bool {
 		a.consent = false // asked once
 		a.rejected, _ = importers.Erased(*a.event, erasures(f.about(f.links.Subject(a.keys))))
 	}
-	return a.rejected || slices.ContainsFunc(a.records, func(id string) bool {
+	return a.rejected || slices.ContainsFunc(a.records, func(id uuid.UUID) bool {
 		g := f.keys[id]
 		return g != nil && g.conflicts()
 	})
@@ -70,15 +72,15 @@ func (f *facts) rejects(a *against) bool {
 
 // keyGroup is the contents that one key has in the batch.
 type keyGroup struct {
-	contents map[string]bool // true once a row with this content was staged
+	contents map[[sha256.Size]byte]bool // true once a row with this content was staged
 	history  bool
 }
 
 func newFacts() *facts {
 	return &facts{
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
-		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[string]*keyGroup{},
-		held: map[uuid.UUID]string{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
+		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
+		held: map[uuid.UUID][sha256.Size]byte{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
 	}
 }
 
@@ -118,10 +120,10 @@ func opposes(rec *importers.Record) bool {
 // learn takes in a record of an accepted row of the survey.
 func (f *facts) learn(x identified, obtained int64, s standing) {
 	if x.KeyDup {
-		g := f.keys[x.recordID]
+		g := f.keys[x.recordUID]
 		if g == nil {
-			g = &keyGroup{contents: map[string]bool{}, history: x.History}
-			f.keys[x.recordID] = g
+			g = &keyGroup{contents: map[[sha256.Size]byte]bool{}, history: x.History}
+			f.keys[x.recordUID] = g
 		}
 		g.contents[x.content] = false
 		g.history = g.history && x.History
@@ -129,14 +131,14 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 	if x.Entity.Config {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
 	}
-	f.know(&x.Record, x.id, x.system, obtained, s)
+	f.know(&x.Record, x.id(), x.system, obtained, s)
 }
 
 // know takes in a record of the survey or of the register.
 func (f *facts) know(rec *importers.Record, id, system string, obtained int64, st standing) {
 	say := func(a *against) {
 		a.standing = st
-		if a.keys = importers.SubjectKeys(rec, system); len(a.keys) > 0 {
+		if a.keys = importers.OwnKeys(importers.SubjectKeys(rec, system)); len(a.keys) > 0 {
 			f.against = append(f.against, a)
 			f.links.Want(a.keys)
 		}
@@ -227,7 +229,7 @@ const (
 
 // keyState says what a key that occurs more than once means for this record.
 func (f *facts) keyState(x *identified) keyVerdict {
-	g := f.keys[x.recordID]
+	g := f.keys[x.recordUID]
 	switch {
 	case g == nil:
 		return keyAlone
@@ -241,7 +243,7 @@ func (f *facts) keyState(x *identified) keyVerdict {
 
 // taken notes that a record was staged.
 func (f *facts) taken(x *identified) {
-	if g := f.keys[x.recordID]; g != nil {
+	if g := f.keys[x.recordUID]; g != nil {
 		g.contents[x.content] = true
 	}
 }
@@ -392,7 +394,11 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					if err != nil {
 						return err
 					}
-					f.held[id] = h.ContentDigest
+					content := f.held[id]
+					if n, err := hex.Decode(content[:], []byte(h.ContentDigest)); err != nil || n != len(content) {
+						return &IntegrityError{What: "register", Detail: "the content digest of " + e.Name + " " + h.ID + " is none", Remedy: "restore the database from a backup"}
+					}
+					f.held[id] = content
 					if e.Event {
 						rid, err := uuid.Parse(h.RecordID)
 						if err != nil {

@@ -276,7 +276,7 @@ func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 		return err
 	}
 	s.kept = kept
-	return nil
+	return s.book.Close() // its shared strings may be the larger part of the file
 }
 
 func eachBlock(r interface{ Next() (*source.Block, error) }, f func(*source.Block) error) error {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -162,7 +161,7 @@ func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.S
 		if err != nil {
 			return err
 		}
-		if rule == "" && !x.History && slices.ContainsFunc(keep, func(k judged) bool { return k.recordID == x.recordID && k.content != x.content }) {
+		if rule == "" && !x.History && slices.ContainsFunc(keep, func(k judged) bool { return k.recordUID == x.recordUID && k.content != x.content }) {
 			rule = "key.multiple_match" // two records of one row under one key
 			if err := s.report(row, rule, "", x, nil); err != nil {
 				return err
@@ -170,7 +169,7 @@ func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.S
 		}
 		switch rule {
 		case "":
-			if !slices.ContainsFunc(keep, func(k judged) bool { return k.id == j.id }) { // one row may say a thing twice
+			if !slices.ContainsFunc(keep, func(k judged) bool { return k.uid == j.uid }) { // one row may say a thing twice
 				keep = append(keep, j)
 			}
 		case "row.repeat":
@@ -202,9 +201,8 @@ func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.S
 		return nil
 	}
 	s.out.Rows.Accepted++
-	hexDigest := hex.EncodeToString(digest[:])
 	for i := range keep {
-		if err := s.stage(row, &keep[i], hexDigest); err != nil {
+		if err := s.stage(row, &keep[i], digest); err != nil {
 			return err
 		}
 	}
@@ -379,7 +377,7 @@ func (d *dryRunner) decideConsent(src *Source, statements map[string]importers.S
 	if len(list) == 0 {
 		return
 	}
-	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id, out.verdict.Class, src.obtained), list); erased {
+	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, src.obtained), list); erased {
 		out.rule, out.notes = "subject.erased", nil
 	}
 }
@@ -409,7 +407,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 	if len(d.about) == 0 {
 		return
 	}
-	ev := importers.EventOf(&x.Record, x.id, d.verdict.Class, s.sh.src.obtained)
+	ev := importers.EventOf(&x.Record, x.id(), d.verdict.Class, s.sh.src.obtained)
 	stands, all := s.facts.opposing(d.about, ev.Scope, keys)
 	if len(all.events)+len(all.suppressions) == 0 {
 		return
@@ -435,12 +433,12 @@ func (s *settler) speaksAgainst(x *identified) bool {
 	if opposes(&x.Record) {
 		return true
 	}
-	_, erases := importers.ErasureOf(&x.Record, x.id, s.sh.src.obtained)
+	_, erases := importers.ErasureOf(&x.Record, x.id(), s.sh.src.obtained)
 	return x.Entity.Name == "case" && erases
 }
 
 // stage appends one record to its staged file and counts it.
-func (s *settler) stage(row *mappings.Row, j *judged, rowDigest string) error {
+func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]byte) error {
 	e := j.Entity
 	name := stagedName(s.sh.src.Name, e.Name, j.part)
 	w := s.writers[name]
@@ -460,8 +458,8 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest string) error {
 		s.out.Corrected++
 	}
 	o := staged.Origin{
-		ID: j.id, RecordID: j.recordID, System: j.system, Key: j.Key, ContentDigest: j.content,
-		FileDigest: s.sh.env.FileDigest, Sheet: s.sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: rowDigest,
+		ID: j.uid, RecordID: j.recordUID, System: j.system, Key: j.Key, ContentDigest: j.content,
+		FileDigest: s.sh.env.FileDigest, Sheet: s.sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: *rowDigest,
 	}
 	if err := w.Append(&o, &j.Record, derived); err != nil {
 		return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}

@@ -78,8 +78,10 @@ func (id Identity) Record(system, entity, key string) uuid.UUID {
 }
 
 // Event is the id of the event with that content under (system, entity, key).
-func (id Identity) Event(system, entity, key, contentDigest string) uuid.UUID {
-	return id.uuid5(id.Tenant, system, entity, key, contentDigest)
+func (id Identity) Event(system, entity, key string, content [sha256.Size]byte) uuid.UUID {
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], content[:])
+	return id.uuid5(id.Tenant, system, entity, key, string(text[:]))
 }
 
 // KeyDigest is what the id map holds instead of the key: SHA-256 over the namespace and the record's name. Without the
@@ -90,10 +92,10 @@ func (id Identity) KeyDigest(system, entity, key string) string {
 	return hexOf(sum)
 }
 
-// ContentDigest is SHA-256 over the typed, length-prefixed values of a record. The original spelling of a date, its zone, who
+// ContentSum is SHA-256 over the typed, length-prefixed values of a record. The original spelling of a date, its zone, who
 // stated a value, and whether ë is one character or two are no part of it: the same decision exported in another layout or by
 // another program is the same content.
-func ContentDigest(rec *importers.Record) string {
+func ContentSum(rec *importers.Record) [sha256.Size]byte {
 	var buf [2048]byte
 	p := buf[:0]
 	for i := range rec.Values {
@@ -116,8 +118,11 @@ func ContentDigest(rec *importers.Record) string {
 			p = appendText(p, nfc(v.Text))
 		}
 	}
-	return hexOf(sha256.Sum256(p))
+	return sha256.Sum256(p)
 }
+
+// ContentDigest is ContentSum as the register holds it, in hex.
+func ContentDigest(rec *importers.Record) string { return hexOf(ContentSum(rec)) }
 
 func hexOf(sum [sha256.Size]byte) string {
 	var text [2 * sha256.Size]byte

@@ -2,6 +2,7 @@ package register_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -45,13 +46,13 @@ func stage(t *testing.T, class string, recs ...importers.Record) (path, digest s
 	}
 	for i := range recs {
 		r := &recs[i]
-		content := register.ContentDigest(r)
+		content := register.ContentSum(r)
 		o := staged.Origin{
-			ID:       identity.Event("crm", "consent", r.Key, content).String(),
-			RecordID: identity.Record("crm", "consent", r.Key).String(),
+			ID:       identity.Event("crm", "consent", r.Key, content),
+			RecordID: identity.Record("crm", "consent", r.Key),
 			System:   "crm", Key: r.Key, ContentDigest: content, FileDigest: strings.Repeat("a", 64), Sheet: "S", Row: i + 2,
-			RowDigest: fmt.Sprintf("%064x", i+1),
 		}
+		binary.BigEndian.PutUint32(o.RowDigest[28:], uint32(i+1))
 		derived := []staged.Cell{{Text: class}, {Text: "weak"}, {Text: "notice,proof"}, {Null: true}, {Null: true}}
 		if err := w.Append(&o, r, derived); err != nil {
 			t.Fatal(err)
@@ -160,7 +161,7 @@ func TestLoadAndReadBack(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if len(undated) != 1 || undated[identity.Event("crm", "consent", "S-1", register.ContentDigest(&recs[5000])).String()] != 7 {
+			if len(undated) != 1 || undated[identity.Event("crm", "consent", "S-1", register.ContentSum(&recs[5000])).String()] != 7 {
 				t.Errorf("undated events: %v", undated)
 			}
 			n := 0
@@ -217,7 +218,7 @@ func TestIdentityNeverChanges(t *testing.T) {
 	content := register.ContentDigest(&rec)
 	for what, got := range map[string]string{
 		"record":  identity.Record("crm", "consent", "S-1").String(),
-		"event":   identity.Event("crm", "consent", "S-1", content).String(),
+		"event":   identity.Event("crm", "consent", "S-1", register.ContentSum(&rec)).String(),
 		"content": content,
 		"key":     identity.KeyDigest("crm", "consent", "S-1"),
 	} {

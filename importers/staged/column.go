@@ -1,9 +1,12 @@
 package staged
 
 import (
+	"encoding/hex"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
 
 	"sheetlift/importers"
 )
@@ -26,6 +29,25 @@ func newColumn(c importers.Column) column {
 
 func (c *column) appendText(s string) {
 	c.text = append(c.text, s...)
+	c.ends = append(c.ends, int32(len(c.text)))
+	c.mark(1)
+}
+
+// appendHex appends bytes as lower-case hex.
+func (c *column) appendHex(b []byte) {
+	c.text = hex.AppendEncode(c.text, b)
+	c.ends = append(c.ends, int32(len(c.text)))
+	c.mark(1)
+}
+
+// appendUUID appends the text form of RFC 9562, section 4.
+func (c *column) appendUUID(u *uuid.UUID) {
+	for i, part := range [...][]byte{u[:4], u[4:6], u[6:8], u[8:10], u[10:]} {
+		if i > 0 {
+			c.text = append(c.text, '-')
+		}
+		c.text = hex.AppendEncode(c.text, part)
+	}
 	c.ends = append(c.ends, int32(len(c.text)))
 	c.mark(1)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/google/uuid"
 
 	"sheetlift/importers"
 )
@@ -53,12 +54,12 @@ func Schema(e *importers.Entity, more ...importers.Column) *arrow.Schema {
 
 // Origin is where a record came from and who it is: the envelope of a staged record.
 type Origin struct {
-	ID, RecordID      string
+	ID, RecordID      uuid.UUID
 	System, Key       string
-	ContentDigest     string
+	ContentDigest     [sha256.Size]byte
 	FileDigest, Sheet string
 	Row, Line         int
-	RowDigest         string
+	RowDigest         [sha256.Size]byte
 }
 
 // Cell is one stored value: null, text or integer.
@@ -138,12 +139,17 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 
 // Append adds one record. derived holds the entity's derived columns in their order, then those that Create added.
 func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
-	for i, text := range [...]string{o.ID, o.RecordID, o.System, o.Key, o.ContentDigest, o.FileDigest, o.Sheet} {
-		w.values[i].appendText(text)
-	}
-	w.values[7].appendInt(int64(o.Row))
-	w.values[8].appendInt(int64(o.Line))
-	w.values[9].appendText(o.RowDigest)
+	v := w.values
+	v[0].appendUUID(&o.ID)
+	v[1].appendUUID(&o.RecordID)
+	v[2].appendText(o.System)
+	v[3].appendText(o.Key)
+	v[4].appendHex(o.ContentDigest[:])
+	v[5].appendText(o.FileDigest)
+	v[6].appendText(o.Sheet)
+	v[7].appendInt(int64(o.Row))
+	v[8].appendInt(int64(o.Line))
+	v[9].appendHex(o.RowDigest[:])
 	d := 0
 	for i := envelope; i < len(w.columns); i++ {
 		c, to := &w.columns[i], &w.values[i]

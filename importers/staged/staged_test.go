@@ -1,11 +1,14 @@
 package staged
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"sheetlift/importers"
 )
@@ -27,7 +30,7 @@ func writeConsents(t *testing.T, path string, n int) string {
 		if i%5 > 0 {
 			rec.Values[at] = importers.Value{Set: true, Int: int64(-i), Raw: "x", Precision: "day"}
 		}
-		o := Origin{ID: fmt.Sprint("id", i), Row: i, Line: 2 * i, RowDigest: fmt.Sprint("digest", i)}
+		o := Origin{ID: uuid.NewSHA1(uuid.Nil, []byte{byte(i)}), Row: i, Line: 2 * i, RowDigest: sha256.Sum256([]byte{byte(i)})}
 		derived := []Cell{{Text: "receipt"}, {Text: "none"}, {Text: ""}, {Null: true}, {Null: true}}
 		if err := w.Append(&o, &rec, derived); err != nil {
 			t.Fatal(err)
@@ -60,7 +63,7 @@ func TestWhatIsStagedIsRead(t *testing.T) {
 			}
 			for row := range c.Rows() {
 				for column, want := range map[string]Cell{
-					"id": {Text: fmt.Sprint("id", i)}, "row": {Int: int64(i)}, "line": {Int: int64(2 * i)}, "row_digest": {Text: fmt.Sprint("digest", i)},
+					"id": {Text: uuid.NewSHA1(uuid.Nil, []byte{byte(i)}).String()}, "row": {Int: int64(i)}, "line": {Int: int64(2 * i)}, "row_digest": {Text: fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i)}))},
 					"email": {Text: fmt.Sprint("é", i), Null: i%3 == 0}, "occurred_at": {Int: int64(-i), Null: i%5 == 0},
 					"occurred_at_precision": {Text: "day", Null: i%5 == 0}, "phone": {Null: true}, "class": {Text: "receipt"}, "missing": {}, "stated": {Null: true},
 				} {
