@@ -18,11 +18,15 @@ import (
 )
 
 // workload says what to generate. The content of a row depends on its sheet and number only.
-type workload struct{ rows, sheets int }
+type workload struct {
+	rows, sheets int
+	samples      string
+}
 
 func (w *workload) flags(f *flag.FlagSet) {
 	f.IntVar(&w.rows, "rows", 300_000, "rows of a sheet, without header")
 	f.IntVar(&w.sheets, "sheets", 1, "sheets of a workbook")
+	f.StringVar(&w.samples, "samples", "samples/bench", "`folder` of the batch")
 }
 
 // The files of a workload.
@@ -30,7 +34,7 @@ const (
 	sharedFile = "shared.xlsx" // text as shared strings, as spreadsheet programs write it
 	inlineFile = "inline.xlsx" // text inside the cells, as many exports write it
 	csvFile    = "register.csv"
-	batchFile  = "batch.yaml" // a batch whose one source is shared.xlsx
+	batchFile  = "batch.yaml" // a batch that holds shared.xlsx
 )
 
 // consentRecord is a row: what a marketing consent register of some age holds. None of it belongs to anybody.
@@ -63,8 +67,8 @@ func record(sheet, i int) (r consentRecord) {
 	r.fields = [...]string{
 		fmt.Sprintf("REG-%08d", id),
 		pick(givenNames) + " " + pick(surnames),
-		fmt.Sprintf("person%d.%c@%s", id*7+rnd.IntN(900_000), 'a'+rnd.IntN(26), pick(mailHosts)),
-		fmt.Sprintf("+91 9%09d", rnd.IntN(1_000_000_000)),
+		fmt.Sprintf("person%d.%c@%s", id*7+rnd.IntN(7), 'a'+rnd.IntN(26), pick(mailHosts)), // no two rows have one subject
+		fmt.Sprintf("+91 9%09d", id*387_420_489%1_000_000_000),
 		pick(purposes), pick(channels), "Y", "", pick(collectors), "v" + pick(notices), pick(clerks), "",
 	}
 	if rnd.IntN(5) == 0 {
@@ -77,7 +81,49 @@ func record(sheet, i int) (r consentRecord) {
 		}
 	}
 	r.when = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Unix() + rnd.Int64N(5*365*86_400)
+	if f := faultOf(i); f != nil {
+		f.plant(&r)
+	}
 	return r
+}
+
+// fault is a way in which a row is wrong.
+type fault struct {
+	rule  string // that rejects it
+	plant func(*consentRecord)
+}
+
+// faultEvery is how often a row is wrong. Every fault is told by its own rule.
+const faultEvery = 400
+
+var faults = [...]fault{
+	{"email.invalid", func(r *consentRecord) { r.fields[2] = strings.Replace(r.fields[2], "@", " at ", 1) }},
+	{"phone.zeros_lost", func(r *consentRecord) { r.fields[3] = "9.19877E+11" }},
+	{"enum.unmapped", func(r *consentRecord) { r.fields[6] = "maybe" }},
+	{"ref.not_found", func(r *consentRecord) { r.fields[4] = "newsleter" }},
+	{"key.incomplete", func(r *consentRecord) { r.fields[0] = "" }},
+	{"value.padded", func(r *consentRecord) { r.fields[2] += " " }},
+	{"enum.unmapped", func(r *consentRecord) { r.fields[5] = "carrier pigeon" }},
+	{"ref.not_found", func(r *consentRecord) { r.fields[9] = "v9.9" }},
+	{"phone.invalid", func(r *consentRecord) { r.fields[3] = "+91 12" }},
+	{"value.invisible", func(r *consentRecord) { r.fields[2] = strings.Replace(r.fields[2], ".", "\u200b.", 1) }},
+}
+
+// faultOf gives what is wrong with row i of a sheet; nil if nothing is.
+func faultOf(i int) *fault {
+	if i%faultEvery != 0 {
+		return nil
+	}
+	return &faults[i/faultEvery%len(faults)]
+}
+
+// rejected counts the rows of a sheet that are wrong, by the rule that says so.
+func (w *workload) rejected() map[string]int {
+	n := map[string]int{}
+	for i := faultEvery; i <= w.rows; i += faultEvery {
+		n[faultOf(i).rule]++
+	}
+	return n
 }
 
 // write makes the files of the workload in dir.
@@ -92,30 +138,27 @@ func (w workload) write(dir string) error {
 		create(filepath.Join(dir, sharedFile), func(out io.Writer) error { return w.workbook(out, false) }),
 		create(filepath.Join(dir, inlineFile), func(out io.Writer) error { return w.workbook(out, true) }),
 		create(filepath.Join(dir, csvFile), w.csv),
-		os.WriteFile(filepath.Join(dir, batchFile), []byte(batchYAML), 0o644),
-		os.WriteFile(filepath.Join(dir, "mapping.yaml"), []byte(mappingYAML), 0o644),
+		w.copyBatch(dir),
 	)
 }
 
-const batchYAML = `version: 1
-batch: bench
-tenant: { name: bench, namespace: 0d4a2c1e-7b1f-4a58-9c55-3a0e6c1f2b77 }
-sources:
-  - { name: register, file: shared.xlsx, sheet: Register 1, system: crm, owner: CRM, definition: consent register, mapping: mapping.yaml, obtained_at: "2026-01-01T00:00:00Z", zone: Asia/Kolkata }
-`
-
-const mappingYAML = `version: 1
-mapping: bench
-records:
-  - entity: consent
-    key: [external_id]
-    fields:
-      external_id: record_id
-      email: email
-      purpose: purpose
-      status: { from: answer, enum: { given: [Y], refused: [N] } }
-      occurred_at: answered_at
-`
+// copyBatch copies the batch of the samples: configuration, mappings, and the purposes and notices that the rows point to.
+func (w *workload) copyBatch(dir string) error {
+	files, err := os.ReadDir(w.samples)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(filepath.Join(w.samples, f.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, f.Name()), raw, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func create(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,11 +27,12 @@ type measured struct {
 
 // contender is a command of the table.
 type contender struct {
-	name string
-	args []string
-	base string       // the contender it is held against
-	prep func() error // before each run
-	runs []measured
+	name  string
+	args  []string
+	base  string                  // the contender it is held against
+	prep  func() error            // before each run
+	check func(said []byte) error // of its output
+	runs  []measured
 }
 
 func table(flags *flag.FlagSet, args []string) error {
@@ -61,7 +65,7 @@ func table(flags *flag.FlagSet, args []string) error {
 		defer onInterrupt(remove)()
 		fmt.Printf("writing %d sheet(s) of %d rows\n", w.sheets, w.rows)
 		// A process's peak begins with that of the one it was started from, so this one must stay small.
-		gen := exec.Command(self, "generate", "-rows", fmt.Sprint(w.rows), "-sheets", fmt.Sprint(w.sheets), "-out", *dir)
+		gen := exec.Command(self, "generate", "-rows", fmt.Sprint(w.rows), "-sheets", fmt.Sprint(w.sheets), "-samples", w.samples, "-out", *dir)
 		gen.Stderr = os.Stderr
 		if err := gen.Run(); err != nil {
 			return fmt.Errorf("generate: %w", err)
@@ -73,6 +77,9 @@ func table(flags *flag.FlagSet, args []string) error {
 		{name: floor, args: []string{self, "inflate", in(sharedFile)}},
 		{name: "cells --count shared.xlsx", args: []string{program, "cells", "--count", in(sharedFile)}, base: floor},
 		{name: "inventory of shared.xlsx", args: []string{program, "inventory", in(batchFile)}, base: floor, prep: func() error { return os.RemoveAll(in(".sheetlift")) }},
+		{name: "dryrun of shared.xlsx", args: []string{program, "dryrun", in(batchFile), "--output", "json"}, base: floor, prep: func() error {
+			return errors.Join(os.RemoveAll(in(".sheetlift")), quietly(program, "run", in(batchFile), "--until", "map"))
+		}, check: w.checkDryRun},
 		{name: inlineFloor, args: []string{self, "inflate", in(inlineFile)}},
 		{name: "cells --count inline.xlsx", args: []string{program, "cells", "--count", in(inlineFile)}, base: inlineFloor},
 		{name: goCSV, args: []string{self, "csv", in(csvFile)}},
@@ -107,6 +114,10 @@ func (c *contender) run() (m measured, err error) {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	var said strings.Builder
 	cmd.Stderr = &said
+	var out bytes.Buffer
+	if c.check != nil {
+		cmd.Stdout = &out
+	}
 	begin := time.Now()
 	err = cmd.Run()
 	m.wall = time.Since(begin)
@@ -115,11 +126,48 @@ func (c *contender) run() (m measured, err error) {
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1 && c.prep != nil) {
 		return m, fmt.Errorf("%s: %w\n%s", c.name, err, said.String())
 	}
+	if c.check != nil {
+		if err := c.check(out.Bytes()); err != nil {
+			return m, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
 	m.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		m.peak = use.Maxrss
 	}
 	return m, nil
+}
+
+// quietly runs a command that is not measured.
+func quietly(program string, args ...string) error {
+	out, err := exec.Command(program, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// checkDryRun holds a dry-run to the rows that are planted to be wrong: a figure of one that misses some is none.
+func (w *workload) checkDryRun(said []byte) error {
+	var r struct {
+		Complete bool
+		Sources  []struct {
+			Source     string
+			RejectedBy map[string]int `json:"rejected_by"`
+		}
+	}
+	if err := json.Unmarshal(said, &r); err != nil {
+		return err
+	}
+	for _, s := range r.Sources {
+		if s.Source == "register" {
+			if want := w.rejected(); !r.Complete || !maps.Equal(s.RejectedBy, want) {
+				return fmt.Errorf("it rejects %v, planted are %v", s.RejectedBy, want)
+			}
+			return nil
+		}
+	}
+	return errors.New("its result has no source register")
 }
 
 // load gives the load averages, or a question mark where the system does not tell.

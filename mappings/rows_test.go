@@ -1,0 +1,103 @@
+package mappings
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sheetlift/pipeline/finding"
+)
+
+// What is kept of a block is what Apply gives row by row, however often the memory is used again, and in a clone of the plan.
+func TestKeepIsApply(t *testing.T) {
+	m, err := Parse("m.yaml", []byte(`version: 1
+mapping: x
+records:
+  - entity: consent
+    key: [external_id]
+    fields:
+      external_id: ID
+      email: Mail
+      status: { from: OK, enum: { given: [Y], refused: [N] } }
+      occurred_at: { from: [Day, Time], join: " ", zone: Europe/Berlin, format: "YYYY-MM-DD HH:mm" }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"ID|Mail|OK|Day|Time"}
+	for i := range 300 {
+		row := []string{fmt.Sprint("r", i%290), fmt.Sprintf("p%d@example.org", i), "Y", "2026-01-02", fmt.Sprintf("%02d:00", i%24)}
+		switch i % 7 {
+		case 3:
+			row[1] = "nobody"
+		case 4:
+			row[2] = ""
+		case 5:
+			row[2], row[3] = "N", ""
+		case 6:
+			row[0], row[4] = "", "25:00"
+		}
+		lines = append(lines, strings.Join(row, "|"))
+	}
+	list := blocks(sheet(lines...), 37, true)
+	env := Env{Source: "s", File: "f.csv", System: "crm", Token: func(kind, value string) string { return kind + "-" + value }}
+	prof, err := NewProfiler(m, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		if err := prof.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	profile, err := prof.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, _, err := Compile(m, profile, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone, err := plan.Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept Rows
+	verdicts := map[Verdict]int{}
+	for _, b := range list {
+		clone.Keep(b, &kept)
+		i := 0
+		var found []finding.Finding
+		err := plan.Apply(b, finding.SinkFunc(func(f finding.Finding) error {
+			found = append(found, f)
+			return nil
+		}), func(row *Row) error {
+			verdicts[row.Verdict]++
+			got := kept.List[i]
+			if got.Num != row.Num || got.Verdict != row.Verdict || got.Rule != row.Rule || got.Reason != row.Reason || got.Index != row.Index {
+				t.Errorf("row %d: %+v, want %+v", row.Num, got, row)
+			}
+			for what, pair := range map[string][2][]RecordOut{"records": {got.Records, row.Records}, "partial": {got.Partial, row.Partial}} {
+				if fmt.Sprintf("%+v", pair[0]) != fmt.Sprintf("%+v", pair[1]) {
+					t.Errorf("row %d: %s %+v, want %+v", row.Num, what, pair[0], pair[1])
+				}
+			}
+			if f := kept.Findings(i); len(f) != len(found) || len(f) > 0 && !reflect.DeepEqual(f, found) {
+				t.Errorf("row %d: findings %v, want %v", row.Num, f, found)
+			}
+			found = found[:0]
+			i++
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != len(kept.List) {
+			t.Errorf("%d rows are kept of %d", len(kept.List), i)
+		}
+	}
+	if len(verdicts) != 3 {
+		t.Errorf("the rows are too much alike: %v", verdicts)
+	}
+}
