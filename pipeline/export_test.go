@@ -2,3 +2,6 @@ package pipeline
 
 // CutBlocks makes the stages see at most n rows at once.
 func (p *Pipeline) CutBlocks(n int) { p.blockRows = n }
+
+// Spread makes the stages work on several blocks at once, however few rows there are.
+func (p *Pipeline) Spread() { p.spread = true }

@@ -106,7 +106,7 @@ type sheet struct {
 	view  *mendedView   // rows that came back mended; nil of a sheet as it was exported
 	most  int           // rows of a block, if not as the reader gives it
 	keep  bool          // the rows will be gone over again
-	kept  *source.Spill // they, once they were read to their end
+	kept  *source.Spill // they, once they were read to their end, cut as they were given
 
 	statements []map[string]importers.Statement // by record of the mapping
 }
@@ -239,51 +239,58 @@ func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 	if s.view != nil && s.view.rows != nil {
 		return s.view.each(ctx, f)
 	}
-	give := func(b *source.Block) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if s.most == 0 {
-			return f(b)
-		}
-		for n := 0; n < b.Rows(); n += s.most {
-			if err := f(rowsOf(b, n, min(n+s.most, b.Rows()))); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if s.kept != nil {
-		return eachBlock(s.kept.Replay(), give)
+		return eachBlock(ctx, s.kept.Replay(), f)
 	}
 	rd, err := s.book.Read(ctx, s.index)
 	if err != nil {
 		return err
 	}
 	defer rd.Close()
-	if !s.keep || s.book.Info().Format == "csv" { // reading text again costs no more than keeping it
-		return eachBlock(rd, give)
+	var kept *source.Spill
+	if s.keep {
+		kept = &source.Spill{}
 	}
-	kept := &source.Spill{}
-	err = eachBlock(rd, func(b *source.Block) error {
-		if err := kept.Add(b); err != nil {
-			return &FileError{Path: os.TempDir(), Message: pathless(err), Remedy: "make room there, or set TMPDIR to a folder with room", Err: err}
+	err = eachBlock(ctx, rd, func(b *source.Block) error {
+		most := s.most
+		if most == 0 {
+			most = max(1, b.Rows())
 		}
-		return give(b)
+		for n := 0; n < b.Rows(); n += most {
+			part := b
+			if most < b.Rows() {
+				part = rowsOf(b, n, min(n+most, b.Rows()))
+			}
+			if kept != nil {
+				if err := kept.Add(part); err != nil {
+					return &FileError{Path: os.TempDir(), Message: pathless(err), Remedy: "make room there, or set TMPDIR to a folder with room", Err: err}
+				}
+			}
+			if err := f(part); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	if err != nil {
-		_ = kept.Close()
+	switch {
+	case kept == nil:
+		return err
+	case err != nil:
+		_ = kept.Close() // what failed first is told
 		return err
 	}
 	s.kept = kept
 	return s.book.Close() // its shared strings may be the larger part of the file
 }
 
-func eachBlock(r interface{ Next() (*source.Block, error) }, f func(*source.Block) error) error {
+func eachBlock(ctx context.Context, r interface{ Next() (*source.Block, error) }, f func(*source.Block) error) error {
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 		if err == nil {
 			err = f(b)

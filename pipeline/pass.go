@@ -63,7 +63,7 @@ func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {
 // change nothing but the block; emit takes the blocks one by one in their order.
 func (d *dryRunner) pass(ctx context.Context, sh *sheet, plan *mappings.Plan, prepare func(*passed), emit func(*passed) error) error {
 	workers := runtime.GOMAXPROCS(0)
-	if sh.kept == nil || sh.most > 0 || sh.kept.Small() || workers == 1 {
+	if sh.kept == nil || sh.kept.Small() && !d.spread || workers == 1 { // what is small is done before others have begun
 		var p passed
 		return sh.each(ctx, func(b *source.Block) error {
 			p.block = b

@@ -70,6 +70,7 @@ type Pipeline struct {
 	home   string
 	snap   snapshot // what the stages work on; see snapshot.go
 
+	spread    bool // over all processors, however few rows there are
 	blockRows int // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
 }
 
