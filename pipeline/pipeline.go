@@ -71,7 +71,7 @@ type Pipeline struct {
 	snap   snapshot // what the stages work on; see snapshot.go
 
 	spread    bool // over all processors, however few rows there are
-	blockRows int // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
+	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
 }
 
 // New returns a pipeline over an opened and migrated database.
