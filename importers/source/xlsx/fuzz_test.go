@@ -92,7 +92,7 @@ func FuzzSheet(f *testing.F) {
 		`<row><c t="str"><f>A1</f><v>a_x000D_</v></c><c t="b"><v>1</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2020-01-01</v></c></row>`,
 		`<row r="9"><c r="a9" s=""><v> 1 </v></c></row><row r="3"/><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>`,
 		`<row><c><v><![CDATA[1]]></v></c><c t="inlineStr"><is><r><t>a</t></r><rPh><t>b</t></rPh></is></c></row>`,
-		`<row><c><v>1</v></row>`, `<row r="x"/>`, `</sheetData>`, `<row><c r="A1"><v>1</v></c><c r="A1"><v>2</v></c></row>`,
+		`<row><c><v>1</v></row>`, `<row r="x"/>`, `<row r="1"r="F"><c r="A1"><v>1</v></c></row>`, `<row r="1" r="2"><c><v>1</v></c></row>`, `</sheetData>`, `<row><c r="A1"><v>1</v></c><c r="A1"><v>2</v></c></row>`,
 	} {
 		f.Add(s)
 	}

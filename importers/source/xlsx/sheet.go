@@ -252,6 +252,7 @@ var (
 	endRowTag  = []byte("</row>")
 	rowTag     = []byte(`<row r="`)
 	hiddenAttr = []byte("hidden")
+	numberAttr = []byte("r=") // once more
 )
 
 // fastRow takes the start tag of a row in the shape that spreadsheet programs write: the number first, and not hidden. It
@@ -276,7 +277,7 @@ func (r *sheetReader) fastRow() bool {
 	}
 	attrs := b[p+1 : p+end]
 	if len(attrs) > 0 && (attrs[len(attrs)-1] == '/' || bytes.Count(attrs, []byte{'"'})%2 != 0 || bytes.IndexByte(attrs, '\'') >= 0 ||
-		bytes.IndexByte(attrs, '<') >= 0 || bytes.Contains(attrs, hiddenAttr)) {
+		bytes.IndexByte(attrs, '<') >= 0 || bytes.Contains(attrs, hiddenAttr) || bytes.Contains(attrs, numberAttr)) {
 		return false
 	}
 	if digits[0] == '0' {
