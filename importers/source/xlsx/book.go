@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/numfmt"
 )
 
 // Book is an opened workbook.
@@ -23,7 +24,7 @@ type Book struct {
 	a        *archive
 	info     source.Info
 	workbook *workbook
-	styles   []format
+	styles   []numfmt.Format
 	strings  *arena // nil until a sheet is read
 }
 

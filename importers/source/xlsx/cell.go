@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/numfmt"
 )
 
 // cell is one c element, as spans of the window.
@@ -185,11 +186,11 @@ func (r *sheetReader) putCell(c *cell) error {
 	if err != nil {
 		return err
 	}
-	var style format
+	var style numfmt.Format
 	if n, ok := parseIndex(c.style); (ok || len(c.style) == 0) && n < len(r.book.styles) {
 		style = r.book.styles[n]
 	}
-	out := source.Cell{Class: style.class, Off: uint32(len(r.b.Data))}
+	out := source.Cell{Class: style.Class, Off: uint32(len(r.b.Data))}
 	if c.formula {
 		out.Flags |= source.Formula
 		r.facts.Formulas++
@@ -237,7 +238,7 @@ func (r *sheetReader) putCell(c *cell) error {
 		}
 		if value = bytes.TrimSpace(value); isNumber(value) {
 			out.Kind = source.Number
-			if style.pad > 1 && integerDigits(value) < int(style.pad) {
+			if style.Padded(value) {
 				out.Flags |= source.ZeroPadded
 			}
 		} else if len(value) > 0 {
@@ -315,20 +316,4 @@ func parseIndex(b []byte) (n int, ok bool) {
 		n = n*10 + int(c-'0')
 	}
 	return n, len(b) > 0 && len(b) <= 9
-}
-
-// integerDigits counts the digits before the decimal point; a number with an exponent has them all.
-func integerDigits(b []byte) int {
-	n := 0
-	for _, c := range b {
-		switch {
-		case c-'0' <= 9:
-			n++
-		case c == '.':
-			return n
-		case c|0x20 == 'e':
-			return 255
-		}
-	}
-	return n
 }

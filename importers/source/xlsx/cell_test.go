@@ -149,3 +149,11 @@ func TestFacts(t *testing.T) {
 		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
 }
+
+func TestStylesOverrideBuiltin(t *testing.T) {
+	styles := `<cellXfs><xf numFmtId="14"/></cellXfs><numFmts><numFmt numFmtId="14" formatCode="0.0"/></numFmts>`
+	got, _, err := read(zipped(t, workbookParts(`<row><c s="0"><v>1</v></c></row>`, styles, "")), source.Options{})
+	if want := "S!A1 number \"1\" general\n"; err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}

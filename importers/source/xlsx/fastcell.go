@@ -100,10 +100,10 @@ func (r *sheetReader) fastCell() bool {
 	class := source.General
 	if style < len(r.book.styles) {
 		f := &r.book.styles[style]
-		if f.pad > 1 {
+		if f.Pad > 1 {
 			return false
 		}
-		class = f.class
+		class = f.Class
 	}
 	if kind == 'i' {
 		return r.fastInline(p, col, class)

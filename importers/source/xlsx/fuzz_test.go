@@ -60,13 +60,6 @@ func FuzzStyles(f *testing.F) {
 	})
 }
 
-func FuzzFormatCode(f *testing.F) {
-	for _, s := range []string{"General", "yyyy-mm-dd", `[$-409]h:mm\ AM/PM;@`, `_(* "x"#,##0.00_)`, "[h]:mm:ss.00", `"`, `\`, "[", "*", "0%;[Red]0"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, code string) { parseFormat(code) })
-}
-
 func FuzzStrings(f *testing.F) {
 	for _, s := range []string{testStrings, `<si><t>a</t></si></sst><!-- x -->`, `<si><r><t>a</t></r>`, `<si><t>&#xD800;</t></si>`, `<si><t>_xD83D_</t></si>`, "<si><t>\xff</t></si>", `<si><si><t>a</t></si></si>`, `<!DOCTYPE x>`} {
 		f.Add(s)

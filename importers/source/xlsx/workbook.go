@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/numfmt"
 )
 
 // sheetPart is one sheet of the workbook.
@@ -125,8 +126,8 @@ func (a *archive) addSheet(b *workbook, part string, t token, byID map[string]re
 }
 
 // readStyles gives the format of each cell style, in the order that the s attribute of cells counts.
-func (a *archive) readStyles(ctx context.Context, part int) ([]format, error) {
-	codes := map[int]format{}
+func (a *archive) readStyles(ctx context.Context, part int) ([]numfmt.Format, error) {
+	codes := map[int]numfmt.Format{}
 	var ids []int
 	err := a.walk(ctx, part, func(w *walker, t token) error {
 		switch {
@@ -135,7 +136,7 @@ func (a *archive) readStyles(ctx context.Context, part int) ([]format, error) {
 				id, err := strconv.Atoi(attrOr(t, "numFmtId"))
 				code, ok := t.plainAttr("formatCode")
 				if err == nil && ok {
-					codes[id] = parseFormat(code)
+					codes[id] = numfmt.Parse(code)
 				}
 			})
 		case t.is("cellXfs"):
@@ -151,11 +152,11 @@ func (a *archive) readStyles(ctx context.Context, part int) ([]format, error) {
 		}
 		return nil
 	})
-	styles := make([]format, len(ids))
+	styles := make([]numfmt.Format, len(ids))
 	for i, id := range ids {
 		f, ok := codes[id]
 		if !ok {
-			f = builtin(id)
+			f = numfmt.Builtin(id)
 		}
 		styles[i] = f
 	}

@@ -1,4 +1,9 @@
-package xlsx
+// Package numfmt says what the number format of a cell means for its value: whether a number is shown as a date, a time, a
+// percentage, an amount of money, and whether leading zeros are shown that the value does not have. All formats of Excel
+// share its ids and codes.
+//
+// It promises an answer for any id and code, however damaged; what says nothing is General.
+package numfmt
 
 import (
 	"strings"
@@ -7,15 +12,15 @@ import (
 	"sheetlift/importers/source"
 )
 
-// format is what a number format says about the cells that carry it.
-type format struct {
-	class source.Class
-	pad   uint8 // digits shown at least before the decimal point; above 1 the format shows leading zeros
+// Format is what a number format says about the cells that carry it.
+type Format struct {
+	Class source.Class
+	Pad   uint8 // digits shown at least before the decimal point; above 1 the format shows leading zeros
 }
 
-// builtin gives the format of the ids that need no format code (ECMA-376 part 1, 18.8.30, with its tables for languages).
+// Builtin gives the format of the ids that need no format code (ECMA-376 part 1, 18.8.30, with its tables for languages).
 // Ids 34, 35, 55 and 56 show a date in some languages and a time in others, and the workbook doesn't say which: DateTime.
-func builtin(id int) format {
+func Builtin(id int) Format {
 	c := source.General
 	switch {
 	case id >= 5 && id <= 8, id == 42, id == 44:
@@ -33,7 +38,28 @@ func builtin(id int) format {
 	case id == 49:
 		c = source.TextFormat
 	}
-	return format{class: c}
+	return Format{Class: c}
+}
+
+// Padded reports whether the format shows leading zeros that the number, in decimal digits, does not have.
+func (f Format) Padded(number []byte) bool {
+	return f.Pad > 1 && integerDigits(number) < int(f.Pad)
+}
+
+// integerDigits counts the digits before the decimal point; a number with an exponent has them all.
+func integerDigits(b []byte) int {
+	n := 0
+	for _, c := range b {
+		switch {
+		case c-'0' <= 9:
+			n++
+		case c == '.':
+			return n
+		case c|0x20 == 'e':
+			return 255
+		}
+	}
+	return n
 }
 
 // section is what one section of a format code holds.
@@ -48,8 +74,8 @@ func (s section) says() bool {
 	return s.day || s.clock || s.elapsed || s.percent || s.currency || s.text || s.digits
 }
 
-// parseFormat reads a format code (ECMA-376 part 1, 18.8.31). The first section that shows the value decides.
-func parseFormat(code string) format {
+// Parse reads a format code (ECMA-376 part 1, 18.8.31). The first section that shows the value decides.
+func Parse(code string) Format {
 	for rest := []rune(code); ; {
 		s, after, more := parseSection(rest)
 		if s.says() || !more {
@@ -59,26 +85,26 @@ func parseFormat(code string) format {
 	}
 }
 
-func (s section) format() format {
+func (s section) format() Format {
 	switch {
 	case s.elapsed && !s.day:
-		return format{class: source.Duration}
+		return Format{Class: source.Duration}
 	case s.day && (s.clock || s.elapsed):
-		return format{class: source.DateTime}
+		return Format{Class: source.DateTime}
 	case s.day:
-		return format{class: source.Date}
+		return Format{Class: source.Date}
 	case s.clock:
-		return format{class: source.Time}
+		return Format{Class: source.Time}
 	case s.percent:
-		return format{class: source.Percent}
+		return Format{Class: source.Percent}
 	case s.currency && s.digits:
-		return format{class: source.Currency}
+		return Format{Class: source.Currency}
 	case s.text && !s.digits:
-		return format{class: source.TextFormat}
+		return Format{Class: source.TextFormat}
 	}
-	f := format{class: source.General}
+	f := Format{Class: source.General}
 	if s.pad > 1 {
-		f.pad = uint8(min(s.pad, 255))
+		f.Pad = uint8(min(s.pad, 255))
 	}
 	return f
 }

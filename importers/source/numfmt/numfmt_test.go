@@ -1,4 +1,4 @@
-package xlsx
+package numfmt
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"sheetlift/importers/source"
 )
 
-func TestParseFormat(t *testing.T) {
+func TestParse(t *testing.T) {
 	tests := []struct {
 		code string
 		want source.Class
@@ -67,8 +67,8 @@ func TestParseFormat(t *testing.T) {
 		{`\`, source.General, 0},
 	}
 	for _, tt := range tests {
-		if got := parseFormat(tt.code); got.class != tt.want || got.pad > 1 && got.pad != tt.pad || got.pad <= 1 && tt.pad != 0 {
-			t.Errorf("%q: got %v pad %d, want %v pad %d", tt.code, got.class, got.pad, tt.want, tt.pad)
+		if got := Parse(tt.code); got.Class != tt.want || got.Pad > 1 && got.Pad != tt.pad || got.Pad <= 1 && tt.pad != 0 {
+			t.Errorf("%q: got %v pad %d, want %v pad %d", tt.code, got.Class, got.Pad, tt.want, tt.pad)
 		}
 	}
 }
@@ -80,16 +80,15 @@ func TestBuiltinFormats(t *testing.T) {
 		47: source.Time, 49: source.TextFormat, 27: source.Date, 36: source.Date, 50: source.Date, 58: source.Date, 34: source.DateTime,
 		32: source.Time, 71: source.Date, 79: source.Duration, 163: source.General,
 	} {
-		if got := builtin(id).class; got != want {
+		if got := Builtin(id).Class; got != want {
 			t.Errorf("id %d: got %v, want %v", id, got, want)
 		}
 	}
 }
 
-func TestStylesOverrideBuiltin(t *testing.T) {
-	styles := `<cellXfs><xf numFmtId="14"/></cellXfs><numFmts><numFmt numFmtId="14" formatCode="0.0"/></numFmts>`
-	got, _, err := read(zipped(t, workbookParts(`<row><c s="0"><v>1</v></c></row>`, styles, "")), source.Options{})
-	if want := "S!A1 number \"1\" general\n"; err != nil || got != want {
-		t.Errorf("got %q, %v; want %q", got, err, want)
+func FuzzFormatCode(f *testing.F) {
+	for _, s := range []string{"General", "yyyy-mm-dd", `[$-409]h:mm\ AM/PM;@`, `_(* "x"#,##0.00_)`, "[h]:mm:ss.00", `"`, `\`, "[", "*", "0%;[Red]0"} {
+		f.Add(s)
 	}
+	f.Fuzz(func(t *testing.T, code string) { Parse(code) })
 }
