@@ -20,6 +20,7 @@ import (
 	"sheetlift/importers/source/delimited"
 	"sheetlift/importers/source/ods"
 	"sheetlift/importers/source/office"
+	"sheetlift/importers/source/xls"
 	"sheetlift/importers/source/xlsx"
 )
 
@@ -91,8 +92,10 @@ func ReaderAt(ctx context.Context, name string, r io.ReaderAt, size int64, opt s
 		return nil, e
 	case kind == packageZip:
 		return openPackage(ctx, name, r, size, opt)
-	case kind == compound:
+	case kind == ole:
 		return openCompound(ctx, name, r, size, opt)
+	case kind == stream:
+		return openOld(ctx, name, r, size, opt)
 	}
 	return book(delimited.Open(ctx, name, r, size, opt))
 }
@@ -119,12 +122,21 @@ func openPackage(ctx context.Context, name string, r io.ReaderAt, size int64, op
 	return nil, err
 }
 
-// openCompound opens an encrypted workbook with its password and has an old one converted; every other compound file is
+// openOld opens an old workbook, and has it converted if it is of a version that we don't read.
+func openOld(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
+	b, err := xls.Open(ctx, name, r, size, opt)
+	if errors.Is(err, source.ErrUnsupported) {
+		return book(office.Open(ctx, name, office.XLS, r, size, opt))
+	}
+	return book(b, err)
+}
+
+// openCompound opens an encrypted workbook with its password, and an old one; every other compound file is
 // refused.
 func openCompound(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
 	e := sniffCompound(name, r, size)
 	if errors.Is(e, errOldWorkbook) {
-		return book(office.Open(ctx, name, office.XLS, r, size, opt))
+		return openOld(ctx, name, r, size, opt)
 	}
 	if !errors.Is(e, source.ErrEncrypted) || opt.Password == "" {
 		return nil, e

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/xls"
 )
 
 // headBytes is what sniffing looks at.
@@ -19,7 +20,8 @@ type container uint8
 const (
 	text       container = iota
 	packageZip           // a zip: the reader of workbooks says if it is none
-	compound             // OLE: an encrypted workbook, or an old document
+	ole                  // a compound file: an encrypted workbook, or an old document
+	stream               // the records of an old workbook without a container
 )
 
 const (
@@ -65,7 +67,9 @@ func sniff(name string, head []byte, size int64) (container, error) {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")), bytes.HasPrefix(head, []byte("PK\x07\x08")):
 		return packageZip, nil
 	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
-		return compound, nil
+		return ole, nil
+	case xls.IsStream(head):
+		return stream, nil
 	case allZero(head):
 		return text, refuse(source.ErrEmpty, name, "the file holds nothing but zero bytes", "export it again; the export or the copy failed")
 	}
