@@ -21,6 +21,7 @@ import (
 	"sheetlift/importers/source/ods"
 	"sheetlift/importers/source/office"
 	"sheetlift/importers/source/xls"
+	"sheetlift/importers/source/xlsb"
 	"sheetlift/importers/source/xlsx"
 )
 
@@ -108,7 +109,7 @@ func book[B source.Book](b B, err error) (source.Book, error) {
 	return b, nil
 }
 
-// openPackage opens a workbook of Office Open XML, an OpenDocument spreadsheet, or has a binary workbook converted.
+// openPackage opens a workbook of Office Open XML, an OpenDocument spreadsheet, or a binary workbook.
 func openPackage(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
 	b, err := xlsx.Open(ctx, name, r, size, opt)
 	switch {
@@ -117,9 +118,18 @@ func openPackage(ctx context.Context, name string, r io.ReaderAt, size int64, op
 	case ods.Recognize(r, size):
 		return book(ods.Open(ctx, name, r, size, opt))
 	case office.IsXLSB(r, size):
-		return book(office.Open(ctx, name, office.XLSB, r, size, opt))
+		return openBinary(ctx, name, r, size, opt)
 	}
 	return nil, err
+}
+
+// openBinary opens a binary workbook, and has it converted if it is of a kind that we don't read.
+func openBinary(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (source.Book, error) {
+	b, err := xlsb.Open(ctx, name, r, size, opt)
+	if errors.Is(err, source.ErrUnsupported) {
+		return book(office.Open(ctx, name, office.XLSB, r, size, opt))
+	}
+	return book(b, err)
 }
 
 // openOld opens an old workbook, and has it converted if it is of a version that we don't read.

@@ -82,6 +82,15 @@ func (c *checked) read(p []byte) (int, error) {
 
 // open gives the decompressed bytes of entry i as UTF-8 XML text.
 func (a *archive) open(i int) (io.Reader, error) {
+	r, err := a.raw(i)
+	if err != nil {
+		return nil, err
+	}
+	return a.decodeXML(a.entries[i].name, r)
+}
+
+// raw gives the decompressed bytes of entry i.
+func (a *archive) raw(i int) (io.Reader, error) {
 	sec, err := a.section(i)
 	if err != nil {
 		return nil, err
@@ -95,7 +104,7 @@ func (a *archive) open(i int) (io.Reader, error) {
 	if a.parts != nil {
 		c.also = a.parts(e.name)
 	}
-	return a.decodeXML(e.name, c)
+	return c, nil
 }
 
 // decodeXML turns a part into UTF-8 (XML 1.0 appendix F): a byte order mark, the NULs of UTF-16, or the declaration decide.
