@@ -133,15 +133,12 @@ func (v visits) mark(sector uint32) bool {
 
 func (f *File) offset(sector uint32) int64 { return (int64(sector) + 1) << f.shift }
 
-// readSector reads a sector of a table or of the directory. The last sector of a file may be short.
+// readSector reads a sector of a table or of the directory.
 func (f *File) readSector(p []byte, sector uint32, seen visits) error {
-	off := f.offset(sector)
-	if off >= f.size || !seen.mark(sector) {
+	if !seen.mark(sector) {
 		return ErrDamaged
 	}
-	n := min(int64(len(p)), f.size-off)
-	clear(p[n:])
-	return readAt(f.r, p[:n], off, f.size)
+	return readAt(f.r, p, f.offset(sector), f.size)
 }
 
 // next follows the allocation table.
@@ -154,14 +151,17 @@ func (f *File) next(sector uint32) (uint32, error) {
 	if f.cached != i+1 {
 		f.cached = 0
 		off := f.offset(f.tables[i])
-		n := min(int64(len(f.buf)), max(f.size-off, 0))
-		clear(f.buf[n:])
-		if err := readAt(f.r, f.buf[:n], off, f.size); err != nil {
+		f.buf = f.buf[:min(int64(cap(f.buf)), max(f.size-off, 0))] // the last sector of a file may be short
+		if err := readAt(f.r, f.buf, off, f.size); err != nil {
 			return 0, err
 		}
 		f.cached = i + 1
 	}
-	return binary.LittleEndian.Uint32(f.buf[4*(sector%per):]), nil
+	at := int(4 * (sector % per))
+	if at+4 > len(f.buf) {
+		return 0, ErrDamaged
+	}
+	return binary.LittleEndian.Uint32(f.buf[at:]), nil
 }
 
 func (f *File) readDirectory(sector uint32) error {

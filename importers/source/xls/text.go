@@ -198,7 +198,7 @@ func (b *Book) declared(charset string) error {
 	if err != nil {
 		return b.fault(source.ErrCharset, "the charset "+strconv.Quote(charset)+" isn't known", "name one as web pages do, such as windows-1252")
 	}
-	b.charset = e
+	b.charset, b.info.Charset = e, charset
 	return nil
 }
 
