@@ -27,7 +27,6 @@ const (
 	noEntry      = 0xffffffff
 	maxDirectory = 1 << 20 // bytes of the directory: 8,192 entries
 	typeStream   = 2
-	typeRoot     = 5
 	cutoff       = 4096 // shorter streams share sectors
 	miniShift    = 6
 )
@@ -44,7 +43,6 @@ type File struct {
 	buf     []byte
 	entries []entry
 	shown   []int // the entries that count, by index
-	root    int
 }
 
 // entry is one object of the directory (MS-CFB 2.6.1).
@@ -62,7 +60,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err := readAt(r, head, 0, size); err != nil {
 		return nil, err
 	}
-	f := &File{r: r, size: size, shift: uint(binary.LittleEndian.Uint16(head[30:])), root: -1}
+	f := &File{r: r, size: size, shift: uint(binary.LittleEndian.Uint16(head[30:]))}
 	if f.shift != 9 && f.shift != 12 {
 		return nil, ErrDamaged
 	}
@@ -206,10 +204,9 @@ func (f *File) parseEntry(e []byte) entry {
 // readTree finds the streams that stand in the root itself: embedded documents have streams of the same names below it. Where
 // a producer did not link them, all streams count.
 func (f *File) readTree() {
-	f.root = slices.IndexFunc(f.entries, func(e entry) bool { return e.kind == typeRoot })
-	if f.root >= 0 {
+	if len(f.entries) > 0 {
 		seen := make([]bool, len(f.entries))
-		for todo := []uint32{f.entries[f.root].down}; len(todo) > 0; {
+		for todo := []uint32{f.entries[0].down}; len(todo) > 0; { // the first entry is the root
 			i := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
 			if i == noEntry || int64(i) >= int64(len(seen)) || seen[i] {
@@ -271,10 +268,7 @@ func (f *File) Stream(name string) (*Stream, error) {
 	if e.size == 0 {
 		return &Stream{r: f.r}, nil
 	}
-	if f.root < 0 {
-		return nil, ErrDamaged
-	}
-	root, err := f.long(&f.entries[f.root])
+	root, err := f.long(&f.entries[0])
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package count counts the rows and non-empty cells of a file a second time, by a deliberately simple method that shares no
-// parsing code with the readers: workbooks are cut at each "<", text is read character by character. A reader that loses
-// cells without an error is found out by the difference.
+// parsing code with the readers: workbooks are cut at each "<", binary ones walked from record to record, text is read
+// character by character. A reader that loses cells without an error is found out by the difference.
 //
 // It promises the readers' meaning of a row and a cell: a cell is non-empty when it has text, a number, a truth value or an
 // error; a row counts when it has such a cell, or a formula without a cached value; in text files a record counts unless its
@@ -43,6 +43,9 @@ func Open(r io.ReaderAt, size int64, info source.Info, opt source.Options) (*Cou
 	if info.Format == "ods" {
 		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return spreadsheets(ctx, r, size) }}, nil
 	}
+	if info.Format == "xls" && info.Conversion == nil {
+		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return oldWorkbook(ctx, r, size) }}, nil
+	}
 	head := make([]byte, 4)
 	if _, err := r.ReadAt(head, 0); err != nil {
 		return nil, err
@@ -57,6 +60,9 @@ func Open(r io.ReaderAt, size int64, info source.Info, opt source.Options) (*Cou
 			return nil, err
 		}
 		r, size = bytes.NewReader(plain), int64(len(plain))
+	}
+	if info.Format == "xlsb" && info.Conversion == nil {
+		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return binaries(ctx, r, size) }}, nil
 	}
 	book, err := openWorkbook(r, size)
 	return &Counter{book: book}, err

@@ -12,6 +12,7 @@ import (
 
 	"sheetlift/importers/source"
 	. "sheetlift/importers/source/biff/bifftest"
+	"sheetlift/importers/source/count"
 )
 
 func open(raw []byte, opt source.Options) (*Book, error) {
@@ -130,13 +131,15 @@ var cellTests = []struct {
 func TestCells(t *testing.T) {
 	for _, tt := range cellTests {
 		t.Run(tt.name, func(t *testing.T) {
-			b, err := open(workbook8(tt.globals, tt.records), source.Options{})
+			raw := workbook8(tt.globals, tt.records)
+			b, err := open(raw, source.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got, _, err := dump(b); err != nil || got != tt.want {
 				t.Errorf("got  %s %v\nwant %s", got, err, tt.want)
 			}
+			counted(t, b, raw)
 		})
 	}
 }
@@ -163,6 +166,7 @@ func TestSheets(t *testing.T) {
 	if got, _, err := dump(b); err != nil || got != want {
 		t.Errorf("got  %s %v\nwant %s", got, err, want)
 	}
+	counted(t, b, raw)
 	if i := b.Info(); i.Format != "xls" || !i.Date1904 || i.Conversion != nil || i.Said != "Excel 97 workbook (xls, BIFF8), 5 sheets" {
 		t.Errorf("got %+v", i)
 	}
@@ -252,6 +256,7 @@ func TestOldVersions(t *testing.T) {
 			if got, _, err := dump(b); err != nil || got != tt.want {
 				t.Errorf("got  %s %v\nwant %s", got, err, tt.want)
 			}
+			counted(t, b, tt.raw)
 			if got := b.Info().Said; got != tt.said {
 				t.Errorf("got %q", got)
 			}
@@ -369,7 +374,28 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// FuzzWorkbook holds that a stream of records, and any file, is read or refused with a remedy.
+// counted holds the reader to the independent count.
+func counted(t *testing.T, b *Book, raw []byte) {
+	t.Helper()
+	sheets, err := count.ReaderAt(context.Background(), bytes.NewReader(raw), int64(len(raw)), b.Info(), source.Options{})
+	if err != nil || len(sheets) != len(b.Sheets()) {
+		t.Fatalf("counted %d sheets of %d: %v", len(sheets), len(b.Sheets()), err)
+	}
+	for i := range sheets {
+		r, err := b.Read(context.Background(), i)
+		for err == nil {
+			_, err = r.Next()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if err := count.Compare(sheets[i], r.Facts()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// FuzzWorkbook holds that a stream of records, and any file, is read and counted alike, or refused with a remedy.
 func FuzzWorkbook(f *testing.F) {
 	for _, tt := range cellTests {
 		f.Add(false, Stream8(tt.globals, Sheet{Name: "S", Records: tt.records}))
@@ -388,6 +414,9 @@ func FuzzWorkbook(f *testing.F) {
 		cells, facts := "", source.Facts{}
 		if err == nil {
 			cells, facts, err = dump(b)
+		}
+		if err == nil {
+			counted(t, b, raw)
 		}
 		var e *source.Error
 		if err != nil && (!errors.As(err, &e) || e.Remedy == "" || e.Message == "" || e.File == "") {

@@ -12,6 +12,7 @@ import (
 
 	"sheetlift/importers/source"
 	. "sheetlift/importers/source/biff/bifftest"
+	"sheetlift/importers/source/count"
 )
 
 func open(raw []byte, opt source.Options) (*Book, error) {
@@ -109,13 +110,15 @@ var cellTests = []struct {
 func TestCells(t *testing.T) {
 	for _, tt := range cellTests {
 		t.Run(tt.name, func(t *testing.T) {
-			b, err := open(book(t, tt.records), source.Options{})
+			raw := book(t, tt.records)
+			b, err := open(raw, source.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got, _, err := dump(b); err != nil || got != tt.want {
 				t.Errorf("got  %s %v\nwant %s", got, err, tt.want)
 			}
+			counted(t, b, raw)
 		})
 	}
 }
@@ -136,6 +139,7 @@ func TestSheets(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("got  %s %v\nwant %s", got, err, want)
 	}
+	counted(t, b, raw)
 	if i := b.Info(); i.Format != "xlsb" || !i.Date1904 || i.Conversion != nil || i.Said != "binary Excel workbook (xlsb), 4 sheets" {
 		t.Errorf("got %+v", i)
 	}
@@ -255,7 +259,28 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// FuzzWorkbook holds that parts of a workbook are read or refused with a remedy.
+// counted holds the reader to the independent count.
+func counted(t *testing.T, b *Book, raw []byte) {
+	t.Helper()
+	sheets, err := count.ReaderAt(context.Background(), bytes.NewReader(raw), int64(len(raw)), b.Info(), source.Options{})
+	if err != nil || len(sheets) != len(b.Sheets()) {
+		t.Fatalf("counted %d sheets of %d: %v", len(sheets), len(b.Sheets()), err)
+	}
+	for i := range sheets {
+		r, err := b.Read(context.Background(), i)
+		for err == nil {
+			_, err = r.Next()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if err := count.Compare(sheets[i], r.Facts()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// FuzzWorkbook holds that parts of a workbook are read and counted alike, or refused with a remedy.
 func FuzzWorkbook(f *testing.F) {
 	list := Record12(156, uint32(0), uint32(1), Text12("rId1"), Text12("S"))
 	for _, tt := range cellTests {
@@ -273,10 +298,14 @@ func FuzzWorkbook(f *testing.F) {
 				parts[i].Data = sheet
 			}
 		}
-		b, err := open(Zip(t, parts), source.Options{Limits: limits})
+		raw := Zip(t, parts)
+		b, err := open(raw, source.Options{Limits: limits})
 		cells := ""
 		if err == nil {
 			cells, _, err = dump(b)
+		}
+		if err == nil {
+			counted(t, b, raw)
 		}
 		var e *source.Error
 		if err != nil && (!errors.As(err, &e) || e.Remedy == "" || e.Message == "" || e.File == "") {
