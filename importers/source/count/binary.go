@@ -172,11 +172,11 @@ func binaryPart(ctx context.Context, part *zip.File, f func(kind int, body []byt
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		kind, err := varint(in)
+		kind, err := varint(in, 2)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		length, lerr := varint(in)
+		length, lerr := varint(in, 4)
 		if err := errors.Join(err, lerr); err != nil {
 			return err
 		}
@@ -191,8 +191,8 @@ func binaryPart(ctx context.Context, part *zip.File, f func(kind int, body []byt
 	}
 }
 
-func varint(in *bufio.Reader) (v int, err error) {
-	for shift := 0; shift < 28; shift += 7 {
+func varint(in *bufio.Reader, most int) (v int, err error) {
+	for shift := 0; shift < 7*most; shift += 7 {
 		c, err := in.ReadByte()
 		if err != nil {
 			return 0, err

@@ -93,12 +93,8 @@ func convert(ctx context.Context, j job) (_ *os.File, _ *source.Conversion, err 
 	return f, &source.Conversion{Tool: tool, Version: version, Original: original, Converted: converted}, nil
 }
 
-// notConverted says why LibreOffice gave no workbook. It does not tell a protected file from a damaged one, so we look.
+// notConverted says why LibreOffice gave no workbook.
 func (j *job) notConverted(cause error) error {
-	if j.format == XLS && protectedXLS(j.r, j.size) {
-		return j.fault(source.ErrEncrypted, "the workbook is protected with a password, and in this format passwords aren't read",
-			"open it in Excel or LibreOffice and save it as .xlsx; that format is read with its password too", cause)
-	}
 	if exit := (*exec.ExitError)(nil); errors.As(cause, &exit) && !exit.Success() {
 		return j.fault(source.ErrMalformed, "LibreOffice failed while it converted the file ("+exit.Error()+")", "get the file again from its source, or "+remedySave, cause)
 	}

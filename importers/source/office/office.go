@@ -1,5 +1,5 @@
-// Package office reads workbooks in formats that we have no reader for (.xls, .xlsb) through LibreOffice: it converts a
-// private copy to .xlsx and reads that with the reader of package xlsx.
+// Package office reads .xls and .xlsb of kinds that packages xls and xlsb don't know through LibreOffice: it converts a private
+// copy to .xlsx and reads that with the reader of package xlsx.
 //
 // It promises that a conversion leaves nothing behind and disturbs nothing: profile, copy and result lie in a new folder that
 // only the user may enter, and which is gone when Open returns; two conversions share nothing; what LibreOffice starts ends
@@ -8,7 +8,7 @@
 //
 // It refuses what LibreOffice does not read, files protected with a password, and everything when LibreOffice is not there.
 // The digests tie the result to a version of LibreOffice; what that version makes of a cell is beyond this package.
-// docs/decisions/0006-old-formats-through-libreoffice.md tells what is known of it.
+// docs/decisions/0006-old-formats-through-libreoffice.md and 0009-old-formats-by-ourselves.md tell what is known of it.
 package office
 
 import (
@@ -19,6 +19,7 @@ import (
 	"os"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/compound"
 	"sheetlift/importers/source/xlsx"
 )
 
@@ -27,7 +28,7 @@ type Format string
 
 // The formats.
 const (
-	XLS  Format = "xls"  // BIFF 5 to 8 in a compound file
+	XLS  Format = "xls"  // BIFF, in a compound file or without
 	XLSB Format = "xlsb" // MS-XLSB
 )
 
@@ -84,6 +85,22 @@ func Open(ctx context.Context, name string, format Format, r io.ReaderAt, size i
 	}
 	b.info.Said = fmt.Sprintf("%s, %d %s, converted by %s %s", words, len(b.Sheets()), sheets, done.Tool, done.Version)
 	return b, nil
+}
+
+// whole gives an error unless all of the workbook's stream is there. LibreOffice takes what it gets of a cut one.
+func whole(r io.ReaderAt, size int64) error {
+	head := make([]byte, 4)
+	if n, _ := r.ReadAt(head, 0); n == len(head) && string(head) != "\xd0\xcf\x11\xe0" {
+		return nil // a stream without a container
+	}
+	f, err := compound.Open(r, size)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Stream("Workbook"); errors.Is(err, compound.ErrNoStream) {
+		_, err = f.Stream("Book")
+	}
+	return err
 }
 
 func open(ctx context.Context, name string, format Format, f *os.File, opt source.Options) (*Book, error) {

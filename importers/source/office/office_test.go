@@ -3,7 +3,6 @@ package office
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/biff/bifftest"
 )
 
 // needOffice skips where LibreOffice is not installed; SHEETLIFT_REQUIRE_OFFICE makes that a failure.
@@ -163,7 +163,7 @@ func TestConvert(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		_, err := openBytes(append(protected()[:3*512], "no stream of a workbook begins so"...), source.Limits{})
+		_, err := openBytes(bifftest.Compound(bifftest.Stream{Name: "Workbook", Data: []byte("no stream of a workbook begins so")}), source.Limits{})
 		var f *source.Error
 		if !errors.As(err, &f) || !errors.Is(err, source.ErrMalformed) || f.Remedy == "" || f.File != "list.xls" {
 			t.Errorf("damaged: got %v", err)
@@ -258,7 +258,6 @@ func TestFailures(t *testing.T) {
 		{"crash that leaves a result", leak + `echo PK > $out/input.xlsx; exit 3`, plain(), source.ErrMalformed, "exit status 3"},
 		{"no result", "exit 0", plain(), source.ErrMalformed, "can't read it"},
 		{"a result that is no workbook", leak + `echo hello > $out/input.xlsx`, plain(), source.ErrMalformed, "is no workbook"},
-		{"a password", "exit 0", protected(), source.ErrEncrypted, "password"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fake(t, tt.script)
@@ -306,58 +305,27 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// protected is a compound file whose workbook begins with the record of a password.
-func protected() []byte {
-	raw := make([]byte, 512*4)
-	binary.LittleEndian.PutUint16(raw[30:], 9)
-	binary.LittleEndian.PutUint32(raw[48:], 1) // directory in sector 1
-	binary.LittleEndian.PutUint32(raw[76:], 0) // allocation table in sector 0
-	for i := 1; i < 128; i++ {
-		binary.LittleEndian.PutUint32(raw[512+4*i:], 0xfffffffe) // every chain ends
-	}
-	entry := raw[2*512:]
-	for i, c := range "Workbook" {
-		entry[2*i] = byte(c)
-	}
-	binary.LittleEndian.PutUint16(entry[64:], 18)
-	entry[66] = 2 // a stream
-	binary.LittleEndian.PutUint32(entry[116:], 2)
-	binary.LittleEndian.PutUint32(entry[120:], 8)
-	stream := raw[3*512:]
-	copy(stream, "\x09\x08\x04\x00\x00\x06\x05\x00"+"\x2f\x00\x02\x00\x01\x00")
-	return raw
-}
-
-// plain is one without that record.
+// plain is a compound file with the stream of a workbook.
 func plain() []byte {
-	raw := protected()
-	raw[3*512+8] = 0x42
-	return raw
+	return bifftest.Compound(bifftest.Stream{Name: "Workbook", Data: bifftest.Stream8(nil, bifftest.Sheet{Name: "S", Records: make([]byte, 5000)})})
 }
 
-func TestProtected(t *testing.T) {
-	raw := protected()
-	if !protectedXLS(bytes.NewReader(raw), int64(len(raw))) {
-		t.Error("the record was not found")
+func TestWhole(t *testing.T) {
+	raw := plain()
+	check := func(raw []byte) error { return whole(bytes.NewReader(raw), int64(len(raw))) }
+	if err := check(raw); err != nil {
+		t.Error(err)
 	}
-	for n, want := range map[int]bool{len(raw): true, 3*512 + 8: true, 2 * 512: false, 600: false, 100: false} {
-		if err := whole(bytes.NewReader(raw[:n]), int64(n)); (err == nil) != want {
-			t.Errorf("%d bytes: %v", n, err)
+	if err := check([]byte("\x09\x04\x06\x00 without a container")); err != nil {
+		t.Error(err)
+	}
+	for n := range len(raw) {
+		if n%512 == 0 && n < len(raw)-512 && check(raw[:n]) == nil {
+			t.Errorf("%d of %d bytes were taken for whole", n, len(raw))
 		}
 	}
-	loop := bytes.Clone(raw)
-	binary.LittleEndian.PutUint32(loop[512+8:], 2)
-	binary.LittleEndian.PutUint32(loop[2*512+120:], 1<<20)
-	if err := whole(bytes.NewReader(loop), int64(len(loop))); err == nil {
-		t.Error("a stream that follows itself was taken for whole")
-	}
-	raw[3*512+8] = 0x42
-	if protectedXLS(bytes.NewReader(raw), int64(len(raw))) {
-		t.Error("a record was found that is not there")
-	}
-	for n := range len(raw) { // no length is too short
-		protectedXLS(bytes.NewReader(raw[:n]), int64(n))
-		_ = whole(bytes.NewReader(raw[:n]), int64(n))
+	if err := check(bifftest.Compound(bifftest.Stream{Name: "WordDocument"})); err == nil {
+		t.Error("a file without a workbook was taken for whole")
 	}
 }
 

@@ -2,8 +2,8 @@
 // file is.
 //
 // It promises a refusal with a remedy for everything that can't be read: empty files, web pages, lock files of office
-// programs, documents, archives, encrypted workbooks without a password; old and binary workbooks where LibreOffice is not
-// installed. It holds the file's size limit and leaves the other limits to the readers of the formats.
+// programs, documents, archives, encrypted workbooks without a password; old workbooks of kinds that only LibreOffice reads
+// where it is not installed. It holds the file's size limit and leaves the other limits to the readers of the formats.
 package open
 
 import (

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -16,6 +17,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"sheetlift/importers/source"
+	"sheetlift/importers/source/biff/bifftest"
 )
 
 // workbook makes a workbook with one text cell; a password encrypts it.
@@ -51,6 +53,9 @@ func compoundFile(stream string) []byte {
 		}
 		binary.LittleEndian.PutUint16(e[64:], uint16(2*len(u)+2))
 		e[66] = 2
+		binary.LittleEndian.PutUint32(e[76:], uint32(1-n)) // the root leads to the stream
+		binary.LittleEndian.PutUint32(e[68:], 0xffffffff)
+		binary.LittleEndian.PutUint32(e[72:], 0xffffffff)
 	}
 	return b
 }
@@ -98,12 +103,14 @@ func TestRefusals(t *testing.T) {
 		{"PDF", "a.xlsx", "%PDF-1.7", source.ErrUnsupported, "PDF"},
 		{"RTF", "a.csv", `{\rtf1`, source.ErrUnsupported, "RTF"},
 		{"gzip", "a.csv.gz", "\x1f\x8b\x08\x00", source.ErrUnsupported, "gzip"},
-		{"BIFF without container", "a.xls", "\x09\x08\x10\x00\x00\x06\x05\x00", source.ErrUnsupported, ".xls"},
+		{"cut records without container", "a.xls", "\x09\x08\x10\x00\x00\x06\x05\x00", source.ErrTruncated, "cut off"},
+		{"records of another kind", "a.xls", "\x09\x08\x99\x00\x00\x06\x05\x00", source.ErrUnsupported, ".xls"},
+		{"an unknown version", "a.xls", string(bifftest.Compound(bifftest.Stream{Name: "Workbook", Data: bifftest.Record(0x809, uint16(0x900), uint16(5))})), source.ErrUnsupported, "no soffice"},
 		{"binary", "a.csv", "\x01\x02\x03\x04\x05\x06\x07\x08abc\x0e\x0f", source.ErrUnsupported, "neither"},
 		{"zip of other things", "a.xlsx", "PK\x05\x06" + string(make([]byte, 18)), source.ErrEmpty, "nothing in it"},
 		{"cut zip", "a.xlsx", "PK\x03\x04abcdef", source.ErrTruncated, "cut off"},
-		{"old workbook", "a.xlsx", string(compoundFile("Workbook")), source.ErrUnsupported, ".xls"},
-		{"old workbook, lower case", "a.xls", string(compoundFile("book")), source.ErrUnsupported, ".xls"},
+		{"old workbook", "a.xlsx", string(compoundFile("Workbook")), source.ErrTruncated, "cut off"},
+		{"old workbook, lower case", "a.xls", string(compoundFile("book")), source.ErrTruncated, "cut off"},
 		{"old document", "a.xls", string(compoundFile("WordDocument")), source.ErrUnsupported, "Word"},
 		{"old office file", "a.xls", string(compoundFile("x")), source.ErrUnsupported, "old Office"},
 		{"encrypted", "a.csv", string(compoundFile("EncryptedPackage")), source.ErrEncrypted, "password"},
@@ -167,15 +174,35 @@ func TestOtherFormats(t *testing.T) {
 	if err != nil || b.Info().Format != "ods" || len(b.Sheets()) != 1 {
 		t.Errorf("got %v %v", b, err)
 	}
-	for _, raw := range [][]byte{
-		pack("xl/workbook.bin", "\x83"),
-		pack("[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/w.bin" ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/></Types>`,
-			"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="w.bin"/></Relationships>`, "w.bin", "\x83"),
+	sheet := bifftest.Sheet{Name: "S", Records: bifftest.Bytes(bifftest.Row12(0), bifftest.Record12(5, bifftest.Cell12(0, 0), 1.5))}
+	parts := bifftest.Parts12(nil, nil, nil, sheet)
+	unnamed := slices.Clone(parts)
+	for i, p := range unnamed {
+		if p.Name == "_rels/.rels" || p.Name == "[Content_Types].xml" {
+			unnamed[i].Data = []byte("<x/>")
+		}
+	}
+	stream := bifftest.Stream8(nil, bifftest.Sheet{Name: "S", Records: bifftest.Record(0x203, uint16(0), uint16(0), uint16(0), 1.5)})
+	for _, tt := range []struct {
+		format string
+		raw    []byte
+	}{
+		{"xlsb", bifftest.Zip(t, parts)},
+		{"xlsb", bifftest.Zip(t, unnamed)},
+		{"xls", bifftest.Compound(bifftest.Stream{Name: "Workbook", Data: stream})},
+		{"xls", stream},
 	} {
-		_, err := openBytes("a.ods", raw, source.Options{})
-		var f *source.Error
-		if !errors.As(err, &f) || !errors.Is(err, source.ErrUnsupported) || !strings.Contains(f.Message, ".xlsb") || !strings.Contains(f.Remedy, "libreoffice-calc") {
-			t.Errorf("got %v", err)
+		b, err := openBytes("a.csv", tt.raw, source.Options{})
+		if err != nil || b.Info().Format != tt.format || b.Info().Conversion != nil {
+			t.Errorf("%s: got %v", tt.format, err)
+			continue
+		}
+		r, err := b.Read(context.Background(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k, err := r.Next(); err != nil || string(k.Bytes(k.Cell(0, 0))) != "1.5" {
+			t.Errorf("%s: got %v", tt.format, err)
 		}
 	}
 	_, err = openBytes("a.ods", pack("mimetype", "application/vnd.oasis.opendocument.text", "content.xml", "x", "META-INF/manifest.xml", "x"), source.Options{})

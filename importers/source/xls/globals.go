@@ -75,6 +75,15 @@ func (b *Book) readGlobals(ctx context.Context, charset string) error {
 	if kind == kindGlobals {
 		return b.listSheets(r, g)
 	}
+	if len(g.names) > 0 {
+		return b.fault(source.ErrMalformed, "it lists sheets and begins with one, so that others might be missed", biff.RemedyResave)
+	}
+	switch _, more, err := r.follows(recBOF, recBOF2, recBOF3, recBOF4); {
+	case err != nil:
+		return err
+	case more:
+		return b.fault(source.ErrUnsupported, "it holds several sheets and no list of them", biff.RemedyResave)
+	}
 	return nil
 }
 

@@ -326,6 +326,8 @@ func TestRefusals(t *testing.T) {
 		{"no records", Compound(Stream{Name: "Workbook", Data: make([]byte, 5000)}), source.ErrMalformed, "begin"},
 		{"an empty stream", Compound(Stream{Name: "Workbook"}), source.ErrTruncated, "cut off"},
 		{"no sheets", Compound(Stream{Name: "Workbook", Data: Stream8(nil)}), source.ErrMalformed, "no sheets"},
+		{"a sheet that lists sheets", old(0x809, Record(0x85, uint32(0), 0, 0, 1, "S")), source.ErrMalformed, "lists sheets"},
+		{"sheets without a list", Bytes(old(0x409), old(0x409)), source.ErrUnsupported, "no list"},
 		{"a sheet elsewhere", Compound(Stream{Name: "Workbook", Data: elsewhere}), source.ErrMalformed, "no records of a sheet"},
 		{"a sheet without end", Compound(Stream{Name: "Workbook", Data: bytes.TrimSuffix(Stream8(nil, Sheet{Name: "S", Records: number8(0, 0, 1)}), EOF())}), source.ErrTruncated, "cut off"},
 		{"a stream that is cut", one(make([]byte, 9000))[:6000], source.ErrTruncated, "missing"},

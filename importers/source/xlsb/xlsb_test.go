@@ -287,6 +287,7 @@ func FuzzWorkbook(f *testing.F) {
 		f.Add(list, testStyles, testStrings, Bytes(Record12(145), tt.records, Record12(146)))
 	}
 	f.Add(Bytes(Record12(153, uint32(1)), list), []byte{0x80}, []byte{19, 0x80, 0x80}, Bytes(Record12(145), Row12(0), 6, 0xff, 0xff, 0xff, 0x0f))
+	f.Add(list, testStyles, Bytes(testStrings, 0x9f, 0xde, 0), Record12(145)) // a kind takes two bytes at most
 	limits := source.Limits{PartBytes: 1 << 20, TotalBytes: 8 << 20, StringBytes: 1 << 20, RecordBytes: 1 << 20}
 	f.Fuzz(func(t *testing.T, workbook, styles, strings, sheet []byte) {
 		parts := Parts12(nil, styles, strings, Sheet{Name: "S"})
