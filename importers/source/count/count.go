@@ -44,7 +44,7 @@ func Open(r io.ReaderAt, size int64, info source.Info, opt source.Options) (*Cou
 		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return spreadsheets(ctx, r, size) }}, nil
 	}
 	if info.Format == "xls" && info.Conversion == nil {
-		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return oldWorkbook(ctx, r, size) }}, nil
+		return &Counter{whole: func(ctx context.Context) ([]Sheet, error) { return oldWorkbook(ctx, r, size, opt.Password) }}, nil
 	}
 	head := make([]byte, 4)
 	if _, err := r.ReadAt(head, 0); err != nil {

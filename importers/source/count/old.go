@@ -2,10 +2,13 @@ package count
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"strings"
+
+	"sheetlift/importers/source/filepass"
 )
 
 // stretch is a stream of a compound file: the places of its sectors, one after the other.
@@ -197,11 +200,25 @@ func oldRecords(ctx context.Context, s *stretch, from int64, f func(id int, body
 // begins tells a record that begins a sheet, a chart or the workbook.
 func begins(id int) bool { return id == 0x809 || id == 0x409 || id == 0x209 || id == 0x09 }
 
-// oldWorkbook counts the sheets of an .xls.
-func oldWorkbook(ctx context.Context, r io.ReaderAt, size int64) ([]Sheet, error) {
+// oldWorkbook counts the sheets of an .xls. Decryption is all that is shared with the reader.
+func oldWorkbook(ctx context.Context, r io.ReaderAt, size int64, password string) ([]Sheet, error) {
 	s, err := oldStream(r, size)
 	if err != nil {
 		return nil, err
+	}
+	protected := false
+	if err := oldRecords(ctx, s, 0, func(id int, _ []byte) bool {
+		protected = protected || id == 0x2f
+		return id != 0x0a
+	}); err != nil {
+		return nil, err
+	}
+	if protected {
+		plain, err := filepass.Decrypt(s, s.size, password, filepass.Default)
+		if err != nil {
+			return nil, err
+		}
+		s = &stretch{r: bytes.NewReader(plain), at: []int64{0}, width: s.size, size: s.size}
 	}
 	c := &oldCounter{}
 	var sheets []Sheet
@@ -345,7 +362,9 @@ func (c *oldCounter) sheet(ctx context.Context, s *stretch, at int64, sheet *She
 				if one(p, 0) > 0 || id == 0x207 && one(p, 1) > 0 {
 					hold(true)
 				}
+				return true
 			case 0x221, 0x21, 0x4bc, 0xbc, 0x236, 0x36, 0x37, 0x3c:
+				return true
 			default:
 				waits = false
 				hold(false)

@@ -4,11 +4,11 @@
 //
 // It promises that a cell is what the file holds, or the file is refused: all digits of a number, stored results of formulas
 // and never a calculated one, cells under a merge too, rows in order even where the file has them in another one. Charts and
-// other streams inside a sheet are passed over, as are formatting runs and phonetic text. A workbook with a password is
-// refused. A version that it does not know is source.ErrUnsupported, so that another program can be asked.
+// other streams inside a sheet are passed over, as are formatting runs and phonetic text. A version that it does not know is
+// source.ErrUnsupported, so that another program can be asked.
 //
-// Memory grows with the shared strings only, and with the number of cells where they are out of order; both are bounded by
-// the size of the file.
+// Memory grows with the shared strings only, with the number of cells where they are out of order, and with the whole of an
+// encrypted file; all are bounded by the size of the file.
 package xls
 
 import (
@@ -40,6 +40,9 @@ type Book struct {
 	formats []numfmt.Format // by the number that cells give
 	sst     int64           // where the shared strings begin; 0 if there are none
 	strings *biff.Strings   // nil until a sheet is read
+
+	password string
+	plain    bool // the records were encrypted, and r holds them decrypted
 }
 
 // sheet is one sheet and where its records begin.
@@ -73,7 +76,7 @@ const (
 
 // Open opens the workbook in r, whose name is used in messages only.
 func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (*Book, error) {
-	b := &Book{name: name, r: r, size: size, lim: opt.Limits.WithDefaults()}
+	b := &Book{name: name, r: r, size: size, lim: opt.Limits.WithDefaults(), password: opt.Password}
 	head := make([]byte, min(size, 8))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		e := b.fault(source.ErrUnreadable, "reading failed", "check the disk or the share it lies on")

@@ -1,6 +1,7 @@
 package xls
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/biff"
+	"sheetlift/importers/source/filepass"
 	"sheetlift/importers/source/numfmt"
 )
 
@@ -92,8 +94,7 @@ func (b *Book) global(g *globals, r *records, rec record) (err error) {
 	u16 := func(i int) int { return int(binary.LittleEndian.Uint16(p[i:])) }
 	switch rec.id {
 	case recFilePass:
-		return b.fault(source.ErrEncrypted, "the workbook is protected with a password, and in this format passwords aren't read",
-			"open it in Excel or LibreOffice and save it as .xlsx; that format is read with its password too")
+		return b.decrypt(r)
 	case recSheetList4:
 		return b.fault(source.ErrUnsupported, "it is a workbook of Excel 4.0 with several sheets", biff.RemedyResave)
 	case recDateMode:
@@ -124,6 +125,30 @@ func (b *Book) global(g *globals, r *records, rec record) (err error) {
 		}
 	}
 	return nil
+}
+
+// decrypt goes on with the records as they were before they were encrypted.
+func (b *Book) decrypt(r *records) error {
+	if b.plain {
+		return nil
+	}
+	plain, err := filepass.Decrypt(b.r, b.size, b.password, filepass.Default)
+	var e *source.Error
+	switch {
+	case err == nil:
+		b.r, b.plain, r.window = bytes.NewReader(plain), true, nil
+		return nil
+	case errors.Is(err, filepass.ErrScheme):
+		e = b.fault(source.ErrEncrypted, "the workbook is protected with a password in a way that isn't read", "open it in Excel and save it without a password")
+	case !errors.Is(err, filepass.ErrPassword):
+		e = b.fault(source.ErrUnreadable, "reading failed", "check the disk or the share it lies on")
+	case b.password == "":
+		e = b.fault(source.ErrEncrypted, "the workbook is protected with a password", "give the password in the environment variable SHEETLIFT_PASSWORD (cells also takes --password-file FILE), or save the workbook without one")
+	default:
+		e = b.fault(source.ErrEncrypted, "the password does not open the workbook", "check the password, or ask for an export without one")
+	}
+	e.Err = err
+	return e
 }
 
 // named says in which text an error is.

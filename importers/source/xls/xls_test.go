@@ -3,6 +3,7 @@ package xls
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -318,7 +319,7 @@ func TestRefusals(t *testing.T) {
 		kind error
 		says string
 	}{
-		{"a password", workbook8(Record(0x2f, uint16(0)), nil), source.ErrEncrypted, "password"},
+		{"an unknown encryption", workbook8(Record(0x2f, uint16(9)), nil), source.ErrEncrypted, "isn't read"},
 		{"an unknown version", Compound(Stream{Name: "Workbook", Data: Record(0x809, uint16(0x700), uint16(5))}), source.ErrUnsupported, "version"},
 		{"several sheets of Excel 4.0", Bytes(Record(0x409, uint16(0), uint16(0x100)), EOF()), source.ErrUnsupported, "kind"},
 		{"an unknown code page", book5(Record(0x42, uint16(12345)), "S"), source.ErrUnsupported, "12345"},
@@ -353,6 +354,41 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("got %v, want %v saying %q", err, tt.kind, tt.says)
 			}
 		})
+	}
+}
+
+// TestPasswords reads streams that were encrypted by another implementation: one with the password that Excel uses where only
+// the structure is protected, one with a password of its own.
+func TestPasswords(t *testing.T) {
+	const byDefault = "09081000000605000000000000000000000000002f003600010001000100000102030405060708090a0b0c0d0e0f01fd4e05dc6e0e72fcc4b72175686883ded643a3b989170bc6e163b5debaf714850009005f00000040e6fbcd4a0a000000090810000006100000000000000000000000000003020e0025c9d466173528dc98b21e6a05b703020e00c180802213f9710b65550354d9ee0a000000"
+	const own = "09081000000605000000000000000000000000002f006e00010002000200040000002400000004000000000000000168000004800000800000000100000000000000000000007800000010000000000102030405060708090a0b0c0d0e0fdeafb3d007938cd6bc61d2160aa47bdd140000008e7ef570b4fff940cb4ef1fb6531d2a3f42a1f2d850009009700000053371b9b3a0a000000090810000006100000000000000000000000000003020e00271f20ad57bb57e8af2343ed57ab03020e009153c5d9912a4676d6323843020c0a000000"
+	want := `A1 number "1.5"; A2 number "2.5"; `
+	for _, tt := range []struct {
+		stream, password string
+		says             string
+	}{{byDefault, "", ""}, {byDefault, "other", ""}, {own, "sésame", ""}, {own, "", "is protected"}, {own, "other", "does not open"}} {
+		stream, err := hex.DecodeString(tt.stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := Compound(Stream{Name: "Workbook", Data: stream})
+		b, err := open(raw, source.Options{Password: tt.password})
+		if tt.says != "" {
+			if !errors.Is(err, source.ErrEncrypted) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "other") {
+				t.Errorf("got %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := dump(b); err != nil || got != want {
+			t.Errorf("got %s %v", got, err)
+		}
+		sheets, err := count.ReaderAt(context.Background(), bytes.NewReader(raw), int64(len(raw)), b.Info(), source.Options{Password: tt.password})
+		if err != nil || len(sheets) != 1 || sheets[0] != (count.Sheet{Name: "S", Rows: 2, Cells: 2}) {
+			t.Errorf("counted %v %v", sheets, err)
+		}
 	}
 }
 

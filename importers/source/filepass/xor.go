@@ -1,0 +1,87 @@
+package filepass
+
+import (
+	"math/bits"
+)
+
+// The tables of MS-OFFCRYPTO 2.3.7.2.
+var (
+	xorInitial = [15]uint16{0xe1f0, 0x1d0f, 0xcc9c, 0x84c0, 0x110c, 0x0e10, 0xf1ce, 0x313e, 0x1872, 0xe139, 0xd40f, 0x84f9, 0x280c, 0xa96a, 0x4ec3}
+	xorPad     = [15]byte{0xbb, 0xff, 0xff, 0xba, 0xff, 0xff, 0xb9, 0x80, 0x00, 0xbe, 0x0f, 0x00, 0xbf, 0x0f, 0x00}
+	xorMatrix  = [15][7]uint16{
+		{0xaefc, 0x4dd9, 0x9bb2, 0x2745, 0x4e8a, 0x9d14, 0x2a09},
+		{0x7b61, 0xf6c2, 0xfda5, 0xeb6b, 0xc6f7, 0x9dcf, 0x2bbf},
+		{0x4563, 0x8ac6, 0x05ad, 0x0b5a, 0x16b4, 0x2d68, 0x5ad0},
+		{0x0375, 0x06ea, 0x0dd4, 0x1ba8, 0x3750, 0x6ea0, 0xdd40},
+		{0xd849, 0xa0b3, 0x5147, 0xa28e, 0x553d, 0xaa7a, 0x44d5},
+		{0x6f45, 0xde8a, 0xad35, 0x4a4b, 0x9496, 0x390d, 0x721a},
+		{0xeb23, 0xc667, 0x9cef, 0x29ff, 0x53fe, 0xa7fc, 0x5fd9},
+		{0x47d3, 0x8fa6, 0x0f6d, 0x1eda, 0x3db4, 0x7b68, 0xf6d0},
+		{0xb861, 0x60e3, 0xc1c6, 0x93ad, 0x377b, 0x6ef6, 0xddec},
+		{0x45a0, 0x8b40, 0x06a1, 0x0d42, 0x1a84, 0x3508, 0x6a10},
+		{0xaa51, 0x4483, 0x8906, 0x022d, 0x045a, 0x08b4, 0x1168},
+		{0x76b4, 0xed68, 0xcaf1, 0x85c3, 0x1ba7, 0x374e, 0x6e9c},
+		{0x3730, 0x6e60, 0xdcc0, 0xa9a1, 0x4363, 0x86c6, 0x1dad},
+		{0x3331, 0x6662, 0xccc4, 0x89a9, 0x0373, 0x06e6, 0x0dcc},
+		{0x1021, 0x2042, 0x4084, 0x8108, 0x1231, 0x2462, 0x48c4},
+	}
+)
+
+// xor is the obfuscation of MS-OFFCRYPTO 2.3.7: each byte is turned and combined with one of sixteen.
+type xor [16]byte
+
+// newXOR makes them of a password; nil if it is not the one of key and verifier.
+func newXOR(password string, key, verifier uint16) cipher {
+	// Characters count by the lower byte, or the upper one where that is zero; fifteen of them at most.
+	var p []byte
+	w := wide(password)
+	for i := 0; i < len(w) && len(p) < 15; i += 2 {
+		if w[i] != 0 {
+			p = append(p, w[i])
+		} else {
+			p = append(p, w[i+1])
+		}
+	}
+	if len(p) == 0 || xorKey(p) != key || xorVerifier(p) != verifier {
+		return nil
+	}
+	var x xor
+	n := copy(x[:], p)
+	copy(x[n:], xorPad[:])
+	for i := range x {
+		k := byte(key)
+		if i%2 == 1 {
+			k = byte(key >> 8)
+		}
+		x[i] = bits.RotateLeft8(x[i]^k, 2)
+	}
+	return &x
+}
+
+func xorKey(p []byte) uint16 {
+	key := xorInitial[len(p)-1]
+	for i, c := range p {
+		for bit := range 7 {
+			if c>>bit&1 != 0 {
+				key ^= xorMatrix[15-len(p)+i][bit]
+			}
+		}
+	}
+	return key
+}
+
+func xorVerifier(p []byte) uint16 {
+	var v uint16
+	turn := func(c byte) { v = (v>>14&1 | v<<1&0x7fff) ^ uint16(c) }
+	for i := len(p) - 1; i >= 0; i-- {
+		turn(p[i])
+	}
+	turn(byte(len(p)))
+	return v ^ 0xce4b
+}
+
+func (x *xor) decrypt(body []byte, at, skip int) {
+	for i := skip; i < len(body); i++ {
+		body[i] = bits.RotateLeft8(body[i], 3) ^ x[(at+len(body)+i)%16]
+	}
+}
