@@ -57,7 +57,7 @@ The password of an encrypted workbook is read from the environment variable SHEE
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.sheet, "sheet", "", "only the sheet of this `name`")
-	f.StringVar(&o.charset, "charset", "", "charset of a text file: utf-8, utf-16le, utf-16be, windows-1252 (default: utf-8, or what a byte order mark says)")
+	f.StringVar(&o.charset, "charset", "", "charset of a text file: utf-8, utf-16le, utf-16be, windows-1252 (default: utf-8, or what a byte order mark says); of an old workbook (.xls) that names no code page: any")
 	f.StringVar(&o.delimiter, "delimiter", "", "delimiter of a text file: one of , ; | tab (default: found by evidence)")
 	f.BoolVar(&o.count, "count", false, "print counts and a digest per sheet instead of cells")
 	f.StringVar(&o.passwordFile, "password-file", "", "`file` whose first line is the password of an encrypted workbook")

@@ -37,7 +37,7 @@ type File struct {
 	size   int64
 	shift  uint     // a sector is 1<<shift bytes
 	tables []uint32 // sectors of the allocation table
-	mini   []uint32 // sectors of the allocation table of short streams
+	mini   uint32   // first sector of the allocation table of short streams
 
 	cached  int // which sector of the allocation table is in buf, from 1
 	buf     []byte
@@ -87,18 +87,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err := f.readDirectory(binary.LittleEndian.Uint32(head[48:])); err != nil {
 		return nil, err
 	}
-	// A damaged table of short streams is no matter until one of them is wanted.
-	seen = f.newVisits()
-	for next := binary.LittleEndian.Uint32(head[60:]); next < noSector; {
-		if !seen.mark(next) {
-			break
-		}
-		f.mini = append(f.mini, next)
-		var err error
-		if next, err = f.next(next); err != nil {
-			break
-		}
-	}
+	f.mini = binary.LittleEndian.Uint32(head[60:])
 	f.readTree()
 	return f, nil
 }
@@ -272,16 +261,30 @@ func (f *File) Stream(name string) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	table := f.miniTable()
 	per := uint32(1) << (f.shift - 2)
 	return chain(root, root.size, e, 0, miniShift, func(sector uint32) (uint32, error) {
 		i := sector / per
-		if int64(i) >= int64(len(f.mini)) {
+		if int64(i) >= int64(len(table)) {
 			return 0, ErrDamaged
 		}
 		var b [4]byte
-		err := readAt(f.r, b[:], f.offset(f.mini[i])+int64(sector%per)*4, f.size)
+		err := readAt(f.r, b[:], f.offset(table[i])+int64(sector%per)*4, f.size)
 		return binary.LittleEndian.Uint32(b[:]), err
 	})
+}
+
+// miniTable gives the sectors of the allocation table of short streams, as far as it can be followed.
+func (f *File) miniTable() (table []uint32) {
+	seen := f.newVisits()
+	for next := f.mini; next < noSector && seen.mark(next); {
+		table = append(table, next)
+		var err error
+		if next, err = f.next(next); err != nil {
+			break
+		}
+	}
+	return table
 }
 
 func (f *File) long(e *entry) (*Stream, error) {

@@ -48,45 +48,40 @@ func oldStream(r io.ReaderAt, size int64) (*stretch, error) {
 		return nil, err
 	}
 	width := int64(1) << (short(head, 30) & 15)
-	var table []byte // the whole allocation table
-	load := func(sector int) ([]byte, error) {
-		p := make([]byte, width)
-		n, err := r.ReadAt(p, (int64(sector)+1)*width)
-		if n == 0 {
-			return nil, err
-		}
-		return p, nil
+	var table []byte                  // the whole allocation table
+	load := func(sector int) []byte { // what is not there holds no sectors
+		p := bytes.Repeat([]byte{0xff}, int(width))
+		_, _ = r.ReadAt(p, (int64(sector)+1)*width)
+		return p
 	}
+	enough := size/width*4 + 128*width // entries for all sectors, and then some
 	lists := head[76:]
 	for more, next := true, long(head, 68); more; {
-		for i := 0; i+4 <= len(lists); i += 4 {
-			if s := long(lists, i); s < 0xfffffffa && int64(len(table)) < size {
-				p, err := load(s)
-				if err != nil {
-					return nil, err
-				}
-				table = append(table, p...)
-			}
+		for i := 0; i+4 <= len(lists) && int64(len(table)) < enough; i += 4 {
+			table = append(table, load(long(lists, i))...)
 		}
-		if more = next < 0xfffffffa && int64(len(table)) < size; more {
-			p, err := load(next)
-			if err != nil {
-				return nil, err
-			}
+		if more = next < 0xfffffffa && int64(len(table)) < enough; more {
+			p := load(next)
 			lists, next = p[:width-4], long(p, int(width-4))
 		}
 	}
+	// chain follows a table; one of no known length ends where it can't be followed.
 	chain := func(table []byte, s int, most int64) (sectors []int64, err error) {
-		for ; s < 0xfffffffa && int64(len(sectors)) < most; s = long(table, 4*s) {
-			if 4*s+4 > len(table) {
-				return nil, errContainer
+		seen := make([]bool, len(table)/4)
+		for ; s < 0xfffffffa && (most < 0 || int64(len(sectors)) < most); s = long(table, 4*s) {
+			if s >= len(seen) || seen[s] {
+				if most >= 0 {
+					err = errContainer
+				}
+				break
 			}
+			seen[s] = true
 			sectors = append(sectors, int64(s))
 		}
-		return sectors, nil
+		return sectors, err
 	}
 	whole := func(s int, size int64) (*stretch, error) {
-		most := int64(len(table)) // more than it has entries
+		most := int64(-1)
 		if size >= 0 {
 			most = (size + width - 1) / width
 		}
@@ -126,10 +121,8 @@ func oldStream(r io.ReaderAt, size int64) (*stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	table = make([]byte, listing.size)
-	if _, err := listing.ReadAt(table, 0); err != nil {
-		return nil, err
-	}
+	table = bytes.Repeat([]byte{0xff}, int(listing.size))
+	_, _ = listing.ReadAt(table, 0) // its end may be cut
 	sectors, err := chain(table, long(entry, 116), (length+63)/64)
 	for i := range sectors {
 		sectors[i] *= 64
