@@ -199,10 +199,17 @@ func oldWorkbook(ctx context.Context, r io.ReaderAt, size int64, password string
 	if err != nil {
 		return nil, err
 	}
-	protected := false
+	protected, level := false, 0
 	if err := oldRecords(ctx, s, 0, func(id int, _ []byte) bool {
-		protected = protected || id == 0x2f
-		return id != 0x0a
+		switch {
+		case begins(id):
+			level++
+		case id == 0x0a:
+			level--
+		case id == 0x2f && level == 1:
+			protected = true
+		}
+		return level > 0 && !protected
 	}); err != nil {
 		return nil, err
 	}

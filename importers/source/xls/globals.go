@@ -82,7 +82,7 @@ func (b *Book) readGlobals(ctx context.Context, charset string) error {
 	}
 	switch _, more, err := r.follows(recBOF, recBOF2, recBOF3, recBOF4); {
 	case err != nil:
-		return err
+		return b.cut(err)
 	case more:
 		return b.fault(source.ErrUnsupported, "it holds several sheets and no list of them", biff.RemedyResave)
 	}

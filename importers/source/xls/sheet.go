@@ -148,11 +148,19 @@ func (r *reader) survey() error {
 	})
 	if err == nil && !ordered {
 		r.sorted = true
+		cut := false
 		err = r.each(func(rec record) {
-			if isCell(rec.id) && len(rec.body) >= 4 {
+			switch {
+			case !isCell(rec.id):
+			case len(rec.body) < 6:
+				cut = true
+			default:
 				r.places = append(r.places, place{rec.at, binary.LittleEndian.Uint16(rec.body), binary.LittleEndian.Uint16(rec.body[2:])})
 			}
 		})
+		if err == nil && cut {
+			err = r.short()
+		}
 		slices.SortStableFunc(r.places, func(a, b place) int {
 			return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.col, b.col))
 		})

@@ -126,6 +126,7 @@ var cellTests = []struct {
 	{"runs in two records, and a head in two", Bytes(sst(2, uint16(1), 8, uint16(2), "a", uint32(1)), Record(0x3c, uint32(2), 1), Record(0x3c, 0, 0, "b")), Bytes(sstCell(0, 0, 0), sstCell(0, 1, 1)), `A1 text "a"; B1 text "b"; `},
 	{"rows and columns out of order", nil, Bytes(number8(5, 1, 1), label8(0, 0, "late"), formula8(3, 2, special(0, 0)), Record(0x207, uint16(1), 0, "f"), number8(5, 0, 2)), `A1 text "late"; C4 text "f"; A6 number "2"; B6 number "1"; `},
 	{"the same cell again", nil, Bytes(number8(0, 0, 1), number8(0, 0, 1)), `A1 number "1"; `},
+	{"what is no password", Bytes(BOF8(0x20), Record(0x2f, uint32(0)), EOF()), number8(0, 0, 1), `A1 number "1"; `},
 	{"a chart in the sheet", nil, Bytes(number8(0, 0, 1), BOF8(0x20), number8(0, 9, 9), BOF8(0x20), EOF(), EOF(), number8(1, 0, 2)), `A1 number "1"; A2 number "2"; `},
 }
 
@@ -329,6 +330,8 @@ func TestRefusals(t *testing.T) {
 		{"no sheets", Compound(Stream{Name: "Workbook", Data: Stream8(nil)}), source.ErrMalformed, "no sheets"},
 		{"a sheet that lists sheets", old(0x809, Record(0x85, uint32(0), 0, 0, 1, "S")), source.ErrMalformed, "lists sheets"},
 		{"sheets without a list", Bytes(old(0x409), old(0x409)), source.ErrUnsupported, "no list"},
+		{"a sheet and the beginning of another", Bytes(old(0x809), Record(0x809, uint32(0), uint32(0))[:6]), source.ErrTruncated, "cut off"},
+		{"a short cell out of order", one(number8(1, 0, 1), number8(0, 0, 1), Record(0x203, uint16(5))), source.ErrMalformed, "too short"},
 		{"a sheet elsewhere", Compound(Stream{Name: "Workbook", Data: elsewhere}), source.ErrMalformed, "no records of a sheet"},
 		{"a sheet without end", Compound(Stream{Name: "Workbook", Data: bytes.TrimSuffix(Stream8(nil, Sheet{Name: "S", Records: number8(0, 0, 1)}), EOF())}), source.ErrTruncated, "cut off"},
 		{"a stream that is cut", one(make([]byte, 9000))[:6000], source.ErrTruncated, "missing"},
