@@ -255,7 +255,7 @@ func oldWorkbook(ctx context.Context, r io.ReaderAt, size int64, password string
 				}
 			}
 			start := int64(long(body, 0))
-			if body[5] == 2 || body[5] == 6 {
+			if body[5] == 6 {
 				start = -1
 			}
 			sheets, starts = append(sheets, Sheet{Name: string(name)}), append(starts, start)

@@ -273,8 +273,11 @@ func (b *Book) listSheets(r *records, g *globals) error {
 		if err != nil {
 			return fault("no records of a sheet begin where the workbook says", biff.RemedyDamaged)
 		}
-		if kind == kindChart {
+		switch { // what begins there counts, whatever the list calls it
+		case kind == kindChart:
 			s.info.Kind, s.empty = source.ChartSheet, true
+		case s.info.Kind == source.ChartSheet:
+			s.info.Kind = source.Worksheet
 		}
 		b.sheets = append(b.sheets, s)
 	}

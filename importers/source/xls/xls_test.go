@@ -445,6 +445,9 @@ func FuzzWorkbook(f *testing.F) {
 	f.Add(true, workbook8(nil, bytes.Repeat(number8(0, 0, 1), 400)))
 	f.Add(true, book5(Record(0x42, uint16(1252)), "S", number8(0, 0, 1)))
 	f.Add(true, old(0x09, Record(0x1e, 7, "General"), Record(0x03, make([]byte, 7), 0.5), Record(0x06, make([]byte, 7), special(0, 0)), Record(0x07, 2, "ab")))
+	listed := Stream8(nil, Sheet{Name: "S", Records: number8(0, 0, 1)})
+	listed[len(BOF8(5))+9] = 2 // the list says chart
+	f.Add(true, listed)
 	f.Add(true, old(0x409, Record(0x204, cell8(0, 0, 0), uint16(2), "ab")))
 	limits := source.Limits{StringBytes: 1 << 20, CellBytes: 1 << 20}
 	f.Fuzz(func(t *testing.T, whole bool, raw []byte) {
