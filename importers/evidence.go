@@ -242,6 +242,7 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 var consentFields = sync.OnceValue(func() (x struct {
 	subjectID, email, phone, deviceID, purpose, noticeID, noticeVersion, noticeDigest int
 	actor, actorRole, proofKind, proofRef, occurredAt, status                         int
+	fields                                                                            []Field
 }) {
 	e := ByName("consent")
 	x.subjectID, x.email, x.phone, x.deviceID = e.Field("subject_id"), e.Field("email"), e.Field("phone"), e.Field("device_id")
@@ -250,6 +251,7 @@ var consentFields = sync.OnceValue(func() (x struct {
 	x.actor, x.actorRole = e.Field("actor"), e.Field("actor_role")
 	x.proofKind, x.proofRef = e.Field("proof_kind"), e.Field("proof_ref")
 	x.occurredAt, x.status = e.Field("occurred_at"), e.Field("status")
+	x.fields = e.Fields
 	return x
 })
 
@@ -395,12 +397,13 @@ func knownProofKind(kind string) bool {
 // statements lists the fields that did not come from the row, in the order of the entity's fields.
 func statements(in *Evidence) []StatedAnswer {
 	var out []StatedAnswer
+	fields := consentFields().fields
 	for i := range in.Values {
 		v := &in.Values[i]
 		if !v.Set || v.Origin == FromRow {
 			continue
 		}
-		a := StatedAnswer{Field: ByName("consent").Fields[i].Name, By: "inferred"}
+		a := StatedAnswer{Field: fields[i].Name, By: "inferred"}
 		if v.Origin == Stated {
 			st := in.Facts.Statements[a.Field]
 			a.By, a.At = st.By, st.At

@@ -87,9 +87,15 @@ func InForce(validFrom, validTo string, v Value) bool {
 	if !v.Set || validFrom == "" {
 		return false
 	}
+	loc := Location(v.Zone)
+	if loc != nil && v.Precision != "" { // what follows, without making strings
+		var buf [16]byte
+		day := time.UnixMicro(v.Int).In(loc).AppendFormat(buf[:0], time.DateOnly)
+		return validFrom <= string(day) && (validTo == "" || string(day) <= validTo)
+	}
 	first := Day(v)
 	last := first
-	if Location(v.Zone) == nil {
+	if loc == nil {
 		earliest, latest := Window(v)
 		first = time.UnixMicro(earliest).UTC().Format(time.DateOnly)
 		last = time.UnixMicro(latest).UTC().Format(time.DateOnly)

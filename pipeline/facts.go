@@ -209,9 +209,12 @@ func (f *facts) config(entity, key string) bool {
 
 // notice finds an imported notice by id and version, else by the digest of its wording.
 func (f *facts) notice(id, version, wording string) *notice {
-	n := f.notices[strings.ToLower(wording)]
+	var n *notice
 	if id != "" && version != "" {
-		n = f.notices[noticeKey(id, version)]
+		var buf [64]byte
+		n = f.notices[string(append(append(append(buf[:0], id...), 0), version...))] // noticeKey, without making a string
+	} else {
+		n = f.notices[strings.ToLower(wording)]
 	}
 	if n == nil || !f.config("notice", n.key) {
 		return nil

@@ -87,7 +87,12 @@ type settler struct {
 	faults  []rejectedBy              // of the row under way
 	keep    []judged                  // its records that may be staged
 	derived derivation
-	gone    map[uuid.UUID]bool // delta: records of the register that no row has given so far
+	last    struct { // what was staged last, and where
+		e    *importers.Entity
+		part string
+		w    *staged.Writer
+	}
+	gone map[uuid.UUID]bool // delta: records of the register that no row has given so far
 }
 
 func (s *settler) abort() {
@@ -440,14 +445,9 @@ func (s *settler) speaksAgainst(x *identified) bool {
 // stage appends one record to its staged file and counts it.
 func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]byte) error {
 	e := j.Entity
-	name := stagedName(s.sh.src.Name, e.Name, j.part)
-	w := s.writers[name]
-	if w == nil {
-		var err error
-		if w, err = staged.Create(filepath.Join(s.dir, name), e, moreColumns(j.part)...); err != nil {
-			return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
-		}
-		s.writers[name] = w
+	w, err := s.writer(e, j.part)
+	if err != nil {
+		return err
 	}
 	derived, err := s.derived.of(j)
 	if err != nil {
@@ -485,6 +485,24 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]by
 		s.countCase(&j.Record)
 	}
 	return nil
+}
+
+// writer gives the staged file of an entity.
+func (s *settler) writer(e *importers.Entity, part string) (*staged.Writer, error) {
+	if s.last.w != nil && s.last.e == e && s.last.part == part {
+		return s.last.w, nil
+	}
+	name := stagedName(s.sh.src.Name, e.Name, part)
+	w := s.writers[name]
+	if w == nil {
+		var err error
+		if w, err = staged.Create(filepath.Join(s.dir, name), e, moreColumns(part)...); err != nil {
+			return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
+		}
+		s.writers[name] = w
+	}
+	s.last.e, s.last.part, s.last.w = e, part, w
+	return w, nil
 }
 
 // countCase counts an open case by how it stands on the day of the newest export.

@@ -10,7 +10,7 @@ import (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // memory is promised in docs/performance.md; little is allocated for each row
+		debug.SetGCPercent(40) // memory is promised in docs/performance.md; little is allocated for each row
 	}
 	os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }

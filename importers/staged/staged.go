@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 
@@ -91,31 +90,12 @@ type Writer struct {
 	path    string
 	entity  *importers.Entity
 	columns []importers.Column
-	hash    hash.Hash
+	sink    *sink
 	ipc     *ipc.FileWriter
 	schema  *arrow.Schema
 	values  []column
 	full    bool // the batch must be written before another record
 	rows    int
-}
-
-// hashed passes writes on and hashes them; the IPC writer seeks only to learn where it is.
-type hashed struct {
-	f *os.File
-	h hash.Hash
-}
-
-func (w hashed) Write(p []byte) (int, error) {
-	n, err := w.f.Write(p)
-	w.h.Write(p[:n])
-	return n, err
-}
-
-func (w hashed) Seek(off int64, whence int) (int64, error) {
-	if off != 0 || whence != io.SeekCurrent {
-		return 0, errors.New("staged: writer went back")
-	}
-	return w.f.Seek(off, whence)
 }
 
 // Create makes a new staged file at path, mode 0600, with more columns after the entity's own. It fails if the file exists.
@@ -124,12 +104,12 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 	if err != nil {
 		return nil, fmt.Errorf("create staged file: %w", err)
 	}
-	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), hash: sha256.New()}
+	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), sink: newSink(f)}
 	for _, c := range w.columns {
 		w.values = append(w.values, newColumn(c))
 	}
 	w.schema = Schema(e, more...)
-	w.ipc, err = ipc.NewFileWriter(hashed{f, w.hash}, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
+	w.ipc, err = ipc.NewFileWriter(w.sink, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
 	if err != nil {
 		w.Abort()
 		return nil, fmt.Errorf("create staged file: %w", err)
@@ -209,6 +189,9 @@ func (w *Writer) Close() (rows int, digest string, err error) {
 	if err = w.flush(); err == nil {
 		err = w.ipc.Close()
 	}
+	if serr := w.sink.end(); err == nil {
+		err = serr
+	}
 	if err == nil {
 		err = w.file.Sync()
 	}
@@ -218,11 +201,12 @@ func (w *Writer) Close() (rows int, digest string, err error) {
 	if err != nil {
 		return 0, "", fmt.Errorf("finish staged file %s: %w", w.path, err)
 	}
-	return w.rows, hex.EncodeToString(w.hash.Sum(nil)), nil
+	return w.rows, hex.EncodeToString(w.sink.hash.Sum(nil)), nil
 }
 
 // Abort closes and removes the file.
 func (w *Writer) Abort() {
+	_ = w.sink.end()
 	w.file.Close()
 	os.Remove(w.path)
 }
