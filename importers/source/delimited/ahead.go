@@ -14,24 +14,26 @@ type lane struct {
 	raw []byte
 }
 
-// turn goes on in the other lane, with the text that no record has been made of yet. What the block in this lane points to
+// turn goes on in another lane, with the text that no record has been made of yet. What the block in this lane points to
 // stays as it is.
-func (r *reader) turn() {
-	other := r.other
-	if other.b == nil {
-		other.b = source.NewBuilder(true)
+func (r *reader) turn(to lane) {
+	if to.b == nil {
+		to.b = source.NewBuilder(true)
 	}
-	r.other = lane{r.b, r.buf, r.raw}
 	tail := r.buf[r.pos:r.end]
-	r.b, r.buf, r.raw = other.b, append(other.buf[:0], tail...), other.raw
+	r.b, r.buf, r.raw = to.b, append(to.buf[:0], tail...), to.raw
 	r.pos, r.end = 0, len(tail)
 }
 
-// ahead scans the next block on a goroutine of its own while the last one is in use.
+// lanes is how many blocks there are: one in use, one being scanned, and some to wait, so that neither side waits for the other
+// at every block.
+const lanes = 6
+
+// ahead scans blocks on a goroutine of its own while earlier ones are in use.
 type ahead struct {
 	book   *Book
 	blocks chan scanned
-	free   chan struct{} // a lane that may be scanned into
+	free   chan lane // that may be scanned into
 	stop   chan struct{}
 	once   sync.Once
 	done   sync.WaitGroup
@@ -39,9 +41,10 @@ type ahead struct {
 }
 
 func readAhead(r *reader) *ahead {
-	a := &ahead{book: r.book, blocks: make(chan scanned, 2), free: make(chan struct{}, 2), stop: make(chan struct{})}
-	a.free <- struct{}{}
-	a.free <- struct{}{}
+	a := &ahead{book: r.book, blocks: make(chan scanned, lanes), free: make(chan lane, lanes), stop: make(chan struct{})}
+	for range lanes {
+		a.free <- lane{}
+	}
 	a.done.Add(1)
 	go a.run(r)
 	return a
@@ -53,10 +56,11 @@ func (a *ahead) run(r *reader) {
 		select {
 		case <-a.stop:
 			return
-		case <-a.free:
+		case to := <-a.free:
+			r.turn(to)
 		}
-		r.turn()
 		s := r.scanBlock()
+		s.lane = lane{r.b, r.buf, r.raw}
 		a.blocks <- s // never blocks: there are no more lanes than places
 		if s.err != nil {
 			return
@@ -70,7 +74,7 @@ func (a *ahead) Next() (*source.Block, error) {
 		return nil, a.last.err
 	}
 	if a.last.block != nil {
-		a.free <- struct{}{} // the last block is in use no more
+		a.free <- a.last.lane // the last block is in use no more
 	}
 	a.last = <-a.blocks
 	if a.last.err = a.book.check(a.last); a.last.err != nil {

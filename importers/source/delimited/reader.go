@@ -24,7 +24,6 @@ type reader struct {
 	slow  bool             // tests: read every record by record
 	facts source.Facts
 	err   error
-	other lane // of the block before
 
 	off  int64 // next byte of the file
 	in   []byte
@@ -70,6 +69,7 @@ type scanned struct {
 	facts source.Facts
 	text  []byte // what was scanned, which is still to be checked
 	line  int    // of what follows it
+	lane  lane   // where all of it lies
 }
 
 // scanBlock scans the next block.
