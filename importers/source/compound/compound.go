@@ -54,11 +54,17 @@ type entry struct {
 	size              int64
 }
 
+// signature begins every compound file (MS-CFB 2.2).
+const signature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
 // Open reads the tables and the directory of a compound file of size bytes.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	head := make([]byte, headerLen)
 	if err := readAt(r, head, 0, size); err != nil {
 		return nil, err
+	}
+	if string(head[:len(signature)]) != signature {
+		return nil, ErrDamaged
 	}
 	f := &File{r: r, size: size, shift: uint(binary.LittleEndian.Uint16(head[30:]))}
 	if f.shift != 9 && f.shift != 12 {

@@ -97,3 +97,15 @@ func TestLies(t *testing.T) {
 		}
 	}
 }
+
+// What does not begin as a compound file is none, whatever follows: the second count goes by the signature too.
+func TestSignature(t *testing.T) {
+	raw := bifftest.Compound(bifftest.Stream{Name: "Workbook", Data: numbered(700)})
+	for i := range 8 {
+		bad := bytes.Clone(raw)
+		bad[i] ^= 1
+		if _, err := open(bad, "Workbook"); !errors.Is(err, compound.ErrDamaged) {
+			t.Errorf("byte %d of the signature: %v", i, err)
+		}
+	}
+}
