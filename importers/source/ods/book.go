@@ -42,6 +42,7 @@ type Book struct {
 	info   source.Info
 	sheets []source.SheetInfo
 	styles *styles
+	lists  map[string]source.List // by the name of the validation
 }
 
 // Recognize reports whether a zip is an OpenDocument spreadsheet, by its mimetype or else its manifest.
@@ -89,7 +90,7 @@ func (b *Book) peek(part string) []byte {
 
 // Open opens the spreadsheet in r, whose name is used in messages only.
 func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt source.Options) (*Book, error) {
-	b := &Book{name: name, lim: opt.Limits.WithDefaults(), parts: map[string]*zip.File{}}
+	b := &Book{name: name, lim: opt.Limits.WithDefaults(), lists: map[string]source.List{}, parts: map[string]*zip.File{}}
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		e := b.fault(source.ErrTruncated, "", "its zip directory can't be read", remedyDamaged)
@@ -204,6 +205,10 @@ func (b *Book) listSheets(ctx context.Context) error {
 		switch {
 		case w.inStyles():
 			b.styles.take(&e)
+		case e.Name == xml.Name{Space: nsTable, Local: "content-validation"}:
+			if l, ok := listOf(attr(&e, nsTable, "condition")); ok && len(b.lists) < source.MarksKept {
+				b.lists[attr(&e, nsTable, "name")] = l
+			}
 		case w.path("document-content", "body", "spreadsheet"):
 			found = true
 		case w.path("document-content", "body", "spreadsheet", "table"):

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	spaces = `xmlns:office="` + nsOffice + `" xmlns:table="` + nsTable + `" xmlns:text="` + nsText + `" xmlns:style="` + nsStyle + `" xmlns:number="` + nsNumber + `" xmlns:calcext="` + nsCalc + `" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"`
+	spaces = `xmlns:office="` + nsOffice + `" xmlns:table="` + nsTable + `" xmlns:text="` + nsText + `" xmlns:style="` + nsStyle + `" xmlns:number="` + nsNumber + `" xmlns:calcext="` + nsCalc + `" xmlns:fo="` + nsFO + `" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"`
 	root   = `<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><manifest:file-entry manifest:full-path="/" manifest:media-type="` + mediaType + `"/></manifest:manifest>`
 )
 
@@ -253,4 +254,50 @@ func FuzzContent(f *testing.F) {
 			t.Fatalf("an error without a remedy: %v", err)
 		}
 	})
+}
+
+func TestMarks(t *testing.T) {
+	styles := `<style:style style:name="red" style:family="table-cell"><style:table-cell-properties fo:background-color="#FF0000"/></style:style>` +
+		`<style:style style:name="white" style:family="table-cell"><style:table-cell-properties fo:background-color="#ffffff"/></style:style>` +
+		`<style:style style:name="child" style:family="table-cell" style:parent-style-name="red"/>`
+	lists := `<table:content-validations><table:content-validation table:name="v1" table:condition="of:cell-content-is-in-list(&quot;yes&quot;;&quot;it is &quot;&quot;no&quot;&quot;&quot;)"/>` +
+		`<table:content-validation table:name="v2" table:condition="of:cell-content-is-in-list([$'A.b'.$C$1:.$C$4])"/></table:content-validations>`
+	cell := func(attrs, inside string) string {
+		return `<table:table-cell office:value-type="string"` + attrs + `>` + inside + `<text:p>x</text:p></table:table-cell>`
+	}
+	rows := `<table:table-column/><table:table-column table:visibility="collapse"/>` +
+		`<table:table-row>` + cell(` table:style-name="child" table:content-validation-name="v1"`, "") + cell(` table:number-columns-spanned="2"`, `<office:annotation><text:p>note</text:p></office:annotation>`) + `</table:table-row>` +
+		`<table:table-row table:visibility="filter">` + cell(` table:style-name="white" table:content-validation-name="v1"`, "") + `</table:table-row>` +
+		`<table:table-row table:number-rows-repeated="3"><table:table-cell table:content-validation-name="v2"/></table:table-row>`
+	raw := pack(t, part{"mimetype", mediaType}, content(styles, lists+sheet("S", rows)))
+	b, err := open(raw, source.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Read(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	k, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := k.Cell(0, 0).Flags.Look(), k.Cell(0, 1).Flags.Look(); a == 0 || b != 0 {
+		t.Errorf("looks %d and %d", a, b)
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	want := source.Marks{
+		HiddenRows: source.Places{N: 1, First: 2, Last: 2}, HiddenColumns: []source.Range{{FirstCol: 1, LastCol: 1}}, Filtered: true, Colours: true,
+		Merged: []source.Range{{FirstCol: 1, FirstRow: 1, LastCol: 2, LastRow: 1}}, Comments: source.Places{N: 1, First: 1, Last: 1},
+		Lists: []source.List{
+			{Ranges: []source.Range{{FirstRow: 1, LastRow: 2}}, Values: []string{"yes", `it is "no"`}},
+			{Ranges: []source.Range{{FirstRow: 3, LastRow: 5}}, Refers: true, Sheet: "A.b", Cells: source.Range{FirstCol: 2, FirstRow: 1, LastCol: 2, LastRow: 4}},
+		},
+	}
+	if got := source.MarksOf(context.Background(), r); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
 }

@@ -20,6 +20,7 @@ type reader struct {
 	sheet string
 	out   *source.Builder
 	facts source.Facts
+	marks marks
 	err   error // what the last Next ended with
 
 	row      int        // number of the last row read
@@ -156,6 +157,9 @@ func (r *reader) column(e *xml.StartElement) error {
 		r.columns = append(r.columns, colStyle{from + n, attr(e, nsTable, "default-cell-style-name")})
 		if v := attr(e, nsTable, "visibility"); v == "collapse" || v == "filter" {
 			r.facts.HiddenColumns += n
+			if len(r.marks.HiddenColumns) < source.MarksKept {
+				r.marks.HiddenColumns = append(r.marks.HiddenColumns, source.Range{FirstCol: from, LastCol: from + n - 1})
+			}
 		}
 	}
 	return r.w.skip()
@@ -164,7 +168,11 @@ func (r *reader) column(e *xml.StartElement) error {
 // readRow reads a row, to be given as often as it is repeated.
 func (r *reader) readRow(e *xml.StartElement) error {
 	n := times(e, "number-rows-repeated")
-	if v := attr(e, nsTable, "visibility"); v == "collapse" || v == "filter" {
+	v := attr(e, nsTable, "visibility")
+	r.marks.hidden = v == "collapse" || v == "filter"
+	r.marks.Filtered = r.marks.Filtered || v == "filter"
+	r.marks.rows = min(n, r.b.lim.Rows)
+	if r.marks.hidden {
 		r.facts.HiddenRows += min(n, r.b.lim.Rows)
 	}
 	r.rowStyle = attr(e, nsTable, "default-cell-style-name")
@@ -239,6 +247,9 @@ func (r *reader) give() error {
 		return r.b.fault(source.ErrLimit, contentPart, "the sheet has more than "+strconv.FormatInt(r.b.lim.Cells, 10)+" cells", remedyLimit+" (cells)")
 	}
 	r.out.EndRow(r.row)
+	if r.marks.hidden {
+		r.marks.HiddenRows.Add(r.row)
+	}
 	r.facts.Rows++
 	r.facts.LastRow = r.row
 	return nil
@@ -249,6 +260,10 @@ func (r *reader) readCell(e *xml.StartElement, col int) (int, error) {
 	n := times(e, "number-columns-repeated")
 	if times(e, "number-columns-spanned") > 1 || times(e, "number-rows-spanned") > 1 {
 		r.facts.Merged++
+		r.marks.merge(col, r.row, times(e, "number-columns-spanned"), times(e, "number-rows-spanned"))
+	}
+	if name := attr(e, nsTable, "content-validation-name"); name != "" {
+		r.marks.valid(name, r.b.lists, source.Range{FirstCol: col, LastCol: min(col+min(n, r.b.lim.Columns), r.b.lim.Columns) - 1, FirstRow: r.row, LastRow: r.row + r.marks.rows - 1})
 	}
 	v := valueOf(e)
 	shown, paragraphs, err := r.readText()
@@ -277,28 +292,37 @@ func (r *reader) readCell(e *xml.StartElement, col int) (int, error) {
 	if len(r.values)+len(value) > 1<<30 {
 		return 0, r.b.fault(source.ErrLimit, contentPart, "the row holds more than a gigabyte", remedyResave)
 	}
-	r.format(&cell, attr(e, nsTable, "style-name"), col, value)
+	style := r.style(attr(e, nsTable, "style-name"), col)
+	r.format(&cell, style, value)
+	if cell.Kind != source.Empty {
+		cell.Flags |= r.b.styles.look(style)
+	}
 	cell.Off, cell.Len = uint32(len(r.values)), uint32(len(value))
 	r.values = append(r.values, value...)
 	r.cells = append(r.cells, cellAt{col, n, cell})
 	return next, nil
 }
 
+// style is the cell style that counts: the cell's own, else that of its row or column.
+func (r *reader) style(own string, col int) string {
+	if own != "" {
+		return own
+	}
+	if r.rowStyle != "" {
+		return r.rowStyle
+	}
+	for _, c := range r.columns {
+		if col < c.end {
+			return c.style
+		}
+	}
+	return ""
+}
+
 // format adds what the number format of a cell says.
-func (r *reader) format(cell *source.Cell, style string, col int, value []byte) {
+func (r *reader) format(cell *source.Cell, style string, value []byte) {
 	if cell.Class != source.General || cell.Kind == source.Bool {
 		return
-	}
-	if style == "" {
-		style = r.rowStyle
-	}
-	if style == "" {
-		for _, c := range r.columns {
-			if col < c.end {
-				style = c.style
-				break
-			}
-		}
 	}
 	zeros, text := r.b.styles.of(style)
 	if text {
@@ -352,6 +376,9 @@ func (r *reader) readText() ([]byte, bool, error) {
 			}
 		case xml.StartElement:
 			if depth == cell+1 {
+				if t.Name == (xml.Name{Space: nsOffice, Local: "annotation"}) {
+					r.marks.Comments.Add(r.row)
+				}
 				if t.Name.Space != nsText || t.Name.Local != "p" && t.Name.Local != "h" {
 					err = r.w.skip()
 				} else if paragraphs++; paragraphs > 1 {

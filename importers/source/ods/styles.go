@@ -5,7 +5,11 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
+
+	"sheetlift/importers/source"
 )
 
 // styles are what the number formats of cells say beyond their types, and which sheets are hidden.
@@ -15,13 +19,17 @@ type styles struct {
 	parent map[string]string // cell style → the one it is derived from
 	zeros  map[string]int    // number format → integer digits it shows at least, if it shows nothing else
 	text   map[string]bool   // number formats that are text
+	fill   map[string]string // cell style → colour of the cell, "" if it says none
+	font   map[string]string // cell style → colour of the text
+	looks  map[[2]string]int // fill and font colour → number of the look
 
 	style  string // name of the style whose properties come next
 	number string // name of the number format whose parts come next
 }
 
 func newStyles() *styles {
-	return &styles{hidden: map[string]bool{}, format: map[string]string{}, parent: map[string]string{}, zeros: map[string]int{}, text: map[string]bool{}}
+	return &styles{hidden: map[string]bool{}, format: map[string]string{}, parent: map[string]string{}, zeros: map[string]int{}, text: map[string]bool{},
+		fill: map[string]string{}, font: map[string]string{}, looks: map[[2]string]int{{}: 0}}
 }
 
 // take takes the next element of a list of styles.
@@ -35,6 +43,12 @@ func (s *styles) take(e *xml.StartElement) {
 		}
 	case xml.Name{Space: nsTable, Local: "table-properties"}, xml.Name{Space: nsStyle, Local: "table-properties"}:
 		s.hidden[s.style] = attr(e, nsTable, "display") == "false"
+	case xml.Name{Space: nsStyle, Local: "table-cell-properties"}:
+		s.fill[s.style] = attr(e, nsFO, "background-color")
+	case xml.Name{Space: nsStyle, Local: "text-properties"}:
+		if line := attr(e, nsStyle, "text-underline-style"); line == "" || line == "none" { // links are underlined
+			s.font[s.style] = attr(e, nsFO, "color")
+		}
 	case xml.Name{Space: nsNumber, Local: "number-style"}:
 		s.number = attr(e, nsStyle, "name")
 		delete(s.zeros, s.number) // names of styles.xml may come again
@@ -68,6 +82,32 @@ func (s *styles) of(name string) (zeros int, text bool) {
 		}
 	}
 	return 0, false
+}
+
+// look gives the flags of a cell style's colours.
+func (s *styles) look(name string) source.Flags {
+	colour := func(of map[string]string, ordinary ...string) string {
+		style := name
+		for range 16 {
+			if c := strings.ToLower(of[style]); c != "" {
+				if slices.Contains(ordinary, c) {
+					return ""
+				}
+				return c
+			}
+			if style = s.parent[style]; style == "" {
+				break
+			}
+		}
+		return ""
+	}
+	key := [2]string{colour(s.fill, "transparent", "#ffffff"), colour(s.font, "#000000")}
+	n, known := s.looks[key]
+	if !known {
+		n = len(s.looks)
+		s.looks[key] = n
+	}
+	return source.LookFlags(n)
 }
 
 // scanStyles reads the styles that all sheets share.

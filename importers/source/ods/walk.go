@@ -19,6 +19,7 @@ const (
 	nsText   = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
 	nsStyle  = "urn:oasis:names:tc:opendocument:xmlns:style:1.0"
 	nsNumber = "urn:oasis:names:tc:opendocument:xmlns:datastyle:1.0"
+	nsFO     = "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"
 	nsCalc   = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"
 )
 

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"sheetlift/importers/source"
-	"sheetlift/importers/source/numfmt"
 )
 
 // Book is an opened workbook.
@@ -24,7 +23,7 @@ type Book struct {
 	a        *archive
 	info     source.Info
 	workbook *workbook
-	styles   []numfmt.Format
+	styles   []format
 	strings  *arena // nil until a sheet is read
 }
 

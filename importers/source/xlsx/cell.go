@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"sheetlift/importers/source"
-	"sheetlift/importers/source/numfmt"
 )
 
 // cell is one c element, as spans of the window.
@@ -186,11 +185,11 @@ func (r *sheetReader) putCell(c *cell) error {
 	if err != nil {
 		return err
 	}
-	var style numfmt.Format
+	var style format
 	if n, ok := parseIndex(c.style); (ok || len(c.style) == 0) && n < len(r.book.styles) {
 		style = r.book.styles[n]
 	}
-	out := source.Cell{Class: style.Class, Off: uint32(len(r.b.Data))}
+	out := source.Cell{Class: style.Class, Flags: style.look, Off: uint32(len(r.b.Data))}
 	if c.formula {
 		out.Flags |= source.Formula
 		r.facts.Formulas++

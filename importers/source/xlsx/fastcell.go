@@ -97,16 +97,14 @@ func (r *sheetReader) fastCell() bool {
 	if col >= r.w.a.lim.Columns || len(r.b.Data) > maxRowData {
 		return false
 	}
-	class := source.General
+	f := &plainFormat
 	if style < len(r.book.styles) {
-		f := &r.book.styles[style]
-		if f.Pad > 1 {
+		if f = &r.book.styles[style]; f.Pad > 1 {
 			return false
 		}
-		class = f.Class
 	}
 	if kind == 'i' {
-		return r.fastInline(p, col, class)
+		return r.fastInline(p, col, f)
 	}
 	if p+3 > len(b) || b[p] != '<' || b[p+1] != 'v' || b[p+2] != '>' {
 		return false
@@ -123,7 +121,7 @@ func (r *sheetReader) fastCell() bool {
 		}
 		off, length := r.book.strings.span(i)
 		if length > 0 {
-			if !r.b.PutSpan(col, off, length, source.Text, class, source.Shared) {
+			if !r.b.PutSpan(col, off, length, source.Text, f.Class, source.Shared|f.look) {
 				return false
 			}
 			r.cells++
@@ -137,7 +135,7 @@ func (r *sheetReader) fastCell() bool {
 		return false
 	}
 	off := len(r.b.Data)
-	if !r.b.PutSpan(col, uint32(off), uint32(p-from), source.Number, class, 0) {
+	if !r.b.PutSpan(col, uint32(off), uint32(p-from), source.Number, f.Class, f.look) {
 		return false
 	}
 	r.b.Data = append(r.b.Data, b[from:p]...)
@@ -145,6 +143,9 @@ func (r *sheetReader) fastCell() bool {
 	r.w.pos, r.col = p+8, col+1
 	return true
 }
+
+// plainFormat is the format of cells without a style.
+var plainFormat format
 
 // maxRowData bounds the text of one block, whose offsets are 32 bits wide; a block ends much earlier at a row's end.
 const maxRowData = 1 << 30
@@ -156,7 +157,7 @@ var (
 )
 
 // fastInline takes <is><t>TEXT</t></is></c> at p.
-func (r *sheetReader) fastInline(p, col int, class source.Class) bool {
+func (r *sheetReader) fastInline(p, col int, f *format) bool {
 	b := r.w.buf
 	switch {
 	case bytes.HasPrefix(b[p:], openInline):
@@ -176,7 +177,7 @@ func (r *sheetReader) fastInline(p, col int, class source.Class) bool {
 		return false
 	}
 	if len(data) > off {
-		if !r.b.PutSpan(col, uint32(off), uint32(len(data)-off), source.Text, class, 0) {
+		if !r.b.PutSpan(col, uint32(off), uint32(len(data)-off), source.Text, f.Class, f.look) {
 			return false
 		}
 		r.b.Data = data

@@ -20,10 +20,13 @@ type sheetReader struct {
 	state sheetState
 	err   error // what the last Next ended with
 	facts source.Facts
+	marks source.Marks
+	index int // of the sheet
 
 	inRow   bool
 	row     int      // number of the row being read, or of the last one
 	rowText []byte   // its digits, as cell references repeat them
+	hidden  bool     // the row being read is
 	rowSaid bool     // the row has an r attribute, or a cell has told its number
 	col     int      // column after the last cell, from 0
 	cells   int      // non-empty cells of the row
@@ -43,7 +46,7 @@ const (
 
 func (b *Book) newSheetReader(ctx context.Context, i int) (*sheetReader, error) {
 	s := b.workbook.sheets[i]
-	r := &sheetReader{book: b, sheet: s.info.Name, b: source.NewBuilder(false)}
+	r := &sheetReader{book: b, index: i, sheet: s.info.Name, b: source.NewBuilder(false)}
 	if s.info.Kind == source.ChartSheet || s.info.Kind == source.DialogSheet {
 		r.state = sheetDone
 		return r, nil
@@ -136,6 +139,9 @@ func (r *sheetReader) stepBefore() error {
 			lo, err1 := strconv.Atoi(attrOr(t, "min"))
 			hi, err2 := strconv.Atoi(attrOr(t, "max"))
 			if err1 == nil && err2 == nil && lo >= 1 && hi >= lo {
+				if len(r.marks.HiddenColumns) < source.MarksKept {
+					r.marks.HiddenColumns = append(r.marks.HiddenColumns, source.Range{FirstCol: lo - 1, LastCol: hi - 1})
+				}
 				r.facts.HiddenColumns += min(hi, r.w.a.lim.Columns) - min(lo, r.w.a.lim.Columns) + 1
 			}
 		}
@@ -156,11 +162,17 @@ func (r *sheetReader) stepAfter() error {
 	case t.is("sheetData"):
 		return r.w.a.fault(source.ErrMalformed, r.w.part, "the sheet has two lists of rows", remedyResave)
 	case t.is("mergeCell"):
+		if at, ok := source.ParseRange(attrOr(t, "ref")); ok && len(r.marks.Merged) < source.MarksKept {
+			r.marks.Merged = append(r.marks.Merged, at)
+		}
 		r.facts.Merged++
 	case t.is("autoFilter"):
 		r.facts.AutoFilter = true
+		if level := len(r.w.ends); level == 2 || level == 1 && t.empty { // deeper ones belong to somebody's own view
+			return filter(&r.marks, r.w, t)
+		}
 	case t.is("dataValidation"):
-		r.facts.Validations++
+		return r.validation(t)
 	}
 	return nil
 }
@@ -283,7 +295,7 @@ func (r *sheetReader) fastRow() bool {
 	if digits[0] == '0' {
 		return false
 	}
-	r.inRow, r.rowSaid, r.col, r.cells = true, true, 0, 0
+	r.inRow, r.hidden, r.rowSaid, r.col, r.cells = true, false, true, 0, 0
 	r.row = num
 	r.rowText = append(r.rowText[:0], digits...)
 	r.w.pos = p + end + 1
@@ -291,7 +303,7 @@ func (r *sheetReader) fastRow() bool {
 }
 
 func (r *sheetReader) beginRow(t token) error {
-	r.inRow, r.rowSaid, r.col, r.cells = true, false, 0, 0
+	r.inRow, r.hidden, r.rowSaid, r.col, r.cells = true, false, false, 0, 0
 	num := r.row + 1
 	for a := t.attrs; ; {
 		name, value, rest, ok := nextAttr(a)
@@ -308,6 +320,7 @@ func (r *sheetReader) beginRow(t token) error {
 		case "hidden":
 			if xmlTrue(string(bytes.TrimSpace(value))) {
 				r.facts.HiddenRows++
+				r.hidden = true
 			}
 		}
 		a = rest
@@ -338,6 +351,9 @@ func (r *sheetReader) endRow() error {
 	}
 	r.seen[word] |= bit
 	r.b.EndRow(r.row)
+	if r.hidden {
+		r.marks.HiddenRows.Add(r.row)
+	}
 	r.facts.Rows++
 	r.facts.Cells += r.cells
 	r.facts.LastRow = max(r.facts.LastRow, r.row)

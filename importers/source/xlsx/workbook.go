@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"sheetlift/importers/source"
-	"sheetlift/importers/source/numfmt"
 )
 
 // sheetPart is one sheet of the workbook.
@@ -23,6 +22,7 @@ type workbook struct {
 	date1904 bool
 	styles   int // entry, -1 when there is none
 	strings  int
+	names    map[string]string // of cells, folded, to the formula that says which
 }
 
 func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes) (*workbook, error) {
@@ -31,7 +31,7 @@ func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes
 	if err != nil {
 		return nil, err
 	}
-	b := &workbook{styles: -1, strings: -1}
+	b := &workbook{styles: -1, strings: -1, names: map[string]string{}}
 	byID := map[string]relation{}
 	for _, r := range rels {
 		byID[r.id] = r
@@ -55,6 +55,13 @@ func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes
 		case t.is("workbookPr"):
 			v, _ := t.plainAttr("date1904")
 			b.date1904 = xmlTrue(v)
+		case t.is("definedName") && !t.empty:
+			name := strings.ToLower(attrOr(t, "name"))
+			t, err := w.next()
+			if err == nil && t.kind == tokText && len(b.names) < source.MarksKept {
+				b.names[name] = strings.TrimSpace(string(appendAttr(nil, t.text)))
+			}
+			return err
 		case t.is("sheets"):
 			err := w.children(t, "sheet", func(t token) {
 				if fault == nil {
@@ -123,44 +130,6 @@ func (a *archive) addSheet(b *workbook, part string, t token, byID map[string]re
 	}
 	b.sheets = append(b.sheets, s)
 	return nil
-}
-
-// readStyles gives the format of each cell style, in the order that the s attribute of cells counts.
-func (a *archive) readStyles(ctx context.Context, part int) ([]numfmt.Format, error) {
-	codes := map[int]numfmt.Format{}
-	var ids []int
-	err := a.walk(ctx, part, func(w *walker, t token) error {
-		switch {
-		case t.is("numFmts"):
-			return w.children(t, "numFmt", func(t token) {
-				id, err := strconv.Atoi(attrOr(t, "numFmtId"))
-				code, ok := t.plainAttr("formatCode")
-				if err == nil && ok {
-					codes[id] = numfmt.Parse(code)
-				}
-			})
-		case t.is("cellXfs"):
-			return w.children(t, "xf", func(t token) {
-				id, err := strconv.Atoi(attrOr(t, "numFmtId"))
-				if err != nil {
-					id = 0
-				}
-				ids = append(ids, id)
-			})
-		case len(w.ends) == 2 || len(w.ends) == 1 && t.empty:
-			return w.skip(t)
-		}
-		return nil
-	})
-	styles := make([]numfmt.Format, len(ids))
-	for i, id := range ids {
-		f, ok := codes[id]
-		if !ok {
-			f = numfmt.Builtin(id)
-		}
-		styles[i] = f
-	}
-	return styles, err
 }
 
 func attrOr(t token, name string) string {
