@@ -365,6 +365,24 @@ func (d *draft) read(ctx context.Context, book source.Book, i int, name string) 
 	if d.look == nil {
 		return nil
 	}
+	marks := source.MarksOf(ctx, rd)
+	rd.Close()
+	lists := listReader{book: book}
+	for n := range marks.Lists {
+		l := &marks.Lists[n]
+		values, ok, err := lists.values(ctx, i, l)
+		if err != nil {
+			return err
+		}
+		for _, at := range l.Ranges {
+			// A list for whole rows is a slip of the mouse, and says nothing of a column.
+			for col := at.FirstCol; ok && col <= at.LastCol && at.LastCol-at.FirstCol < 16; col++ {
+				if at.LastRow > d.look.HeaderRow && d.look.Of(col) != nil {
+					d.look.Allow(col, values)
+				}
+			}
+		}
+	}
 	if _, _, is := d.look.PurposeRows(); is {
 		for _, r := range rows {
 			// Codes and names of purposes may be shown; what looks like a value about a person may not.

@@ -47,11 +47,11 @@ func (c *Context) PurposeField(l *Look, index int, about ...string) Field {
 
 // purposeWords maps a column's words to codes where the list knows them by name only.
 func (c *Context) purposeWords(f *Field, col *Column) {
-	if col == nil || len(col.Words) == 0 || len(c.Purposes) == 0 {
+	if col == nil || len(col.vocabulary()) == 0 || len(c.Purposes) == 0 {
 		return
 	}
 	enum, codes, known := map[string]mappings.Strings{}, 0, 0
-	for _, word := range col.sortedWords() {
+	for _, word := range col.vocabulary() {
 		for _, p := range c.Purposes {
 			if code := mappings.FoldWord(p.Code); word == code || word == mappings.FoldWord(p.Name) {
 				if col.As(word) == p.Code {
@@ -64,7 +64,7 @@ func (c *Context) purposeWords(f *Field, col *Column) {
 		}
 	}
 	switch {
-	case codes == len(col.Words):
+	case codes == len(col.vocabulary()):
 		f.why("each of its words is a code of the list of purposes")
 	case known == 0:
 		f.why("none of its words is in the list of purposes: import the purposes, or map its words with enum")

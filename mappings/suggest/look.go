@@ -44,6 +44,8 @@ type Column struct {
 	Repeats bool           // some value occurs twice, or there are too many to know
 
 	as   map[string]string // folded word to the word as the file first has it
+	list []string          // folded words of the data-validation list of its cells that no row holds
+	had  int               // words of that list
 	seen map[uint64]struct{}
 }
 
@@ -155,6 +157,29 @@ func (c *Column) Key(l *Look) bool { return c.Filled > 0 && c.Filled == l.Rows &
 
 // As gives a word of the column as the file first has it.
 func (c *Column) As(folded string) string { return c.as[folded] }
+
+// Allow takes the values of a data-validation list of the column's cells. Those that may be values about people are left out.
+// It is called after the last Add.
+func (l *Look) Allow(index int, values []string) {
+	c := l.column(index)
+	for _, v := range values {
+		word := mappings.FoldWord(v)
+		if _, known := c.Words[word]; word == "" || slices.Contains(c.list, word) || !finding.Quote(v) {
+			continue
+		} else if c.had++; !known && len(c.list) < wordsKept {
+			c.list = append(c.list, word)
+			if c.as == nil {
+				c.as = map[string]string{}
+			}
+			if c.as[word] == "" {
+				c.as[word] = strings.TrimSpace(v)
+			}
+		}
+	}
+}
+
+// vocabulary lists the words of the column's cells, then those that only its data-validation list has.
+func (c *Column) vocabulary() []string { return append(c.sortedWords(), c.list...) }
 
 // sortedWords lists the folded words, the most frequent first.
 func (c *Column) sortedWords() []string {

@@ -98,7 +98,15 @@ func (l *Look) answers(col int) bool {
 			known += rows
 		}
 	}
+	allowed := 0
+	for _, word := range c.list {
+		if _, ok := statusWords.term(word); ok {
+			allowed++
+		}
+	}
 	switch {
+	case allowed > 0 && allowed*2 >= len(c.list):
+		return true
 	case total > 0:
 		return known*2 >= total || fits("status", header) >= 100 && len(c.Words) <= 12 // then the words are asked for
 	case c.Filled == 0: // a sheet without rows: the header alone
@@ -270,7 +278,7 @@ func (s *suggestion) enum(f *Field, col int, w words) {
 	c := &s.look.Columns[col]
 	unknown := 0
 	enum := map[string]mappings.Strings{}
-	for _, word := range c.sortedWords() {
+	for _, word := range c.vocabulary() {
 		term, ok := w.term(word)
 		switch {
 		case !ok:
@@ -281,8 +289,11 @@ func (s *suggestion) enum(f *Field, col int, w words) {
 			enum[term] = append(enum[term], c.As(word))
 		}
 	}
+	if c.had > 0 {
+		f.why(fmt.Sprintf("the data-validation list of its cells has %d words, of which %d stand in no row", c.had, len(c.list)))
+	}
 	switch {
-	case len(enum) == 0 && c.Filled == 0:
+	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
 		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
 	case len(enum) == 0:
 		f.ask("enum", "none of its words is known in seven languages: map them, as term: [words]")
