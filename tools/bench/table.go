@@ -41,7 +41,7 @@ func table(flags *flag.FlagSet, args []string) error {
 	runs := flags.Int("runs", 5, "measured rounds; one more goes before, uncounted")
 	bin := flags.String("bin", "bin/sheetlift", "the `program` to measure")
 	dir := flags.String("dir", "", "`folder` with the files of bench generate (default: made, and removed again)")
-	excelize := flags.Bool("excelize", true, "measure excelize too, which takes most of the time")
+	without := flags.String("without", "", "leave out the commands whose names hold one of these `words`, separated by commas; excelize and dryrun take most of the time")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -82,11 +82,15 @@ func table(flags *flag.FlagSet, args []string) error {
 		}, check: w.checkDryRun},
 		{name: inlineFloor, args: []string{self, "inflate", in(inlineFile)}},
 		{name: "cells --count inline.xlsx", args: []string{program, "cells", "--count", in(inlineFile)}, base: inlineFloor},
+		{name: "excelize Rows shared.xlsx, raw", args: []string{self, "excelize", in(sharedFile)}, base: floor},
 		{name: goCSV, args: []string{self, "csv", in(csvFile)}},
 		{name: "cells --count register.csv", args: []string{program, "cells", "--count", in(csvFile)}, base: goCSV},
 	}
-	if *excelize {
-		all = append(all, &contender{name: "excelize Rows shared.xlsx, raw", args: []string{self, "excelize", in(sharedFile)}, base: floor})
+	if *without != "" {
+		words := strings.Split(*without, ",")
+		all = slices.DeleteFunc(all, func(c *contender) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.name, w) })
+		})
 	}
 	defer os.RemoveAll(in(".sheetlift"))
 	for round := range *runs + 1 {
