@@ -49,7 +49,7 @@ lint: ## gofmt, go vet, staticcheck, golangci-lint
 
 # How much BENCH measures, and how often; docs/performance.md says how to read it.
 BENCH ?= -rows 300000 -runs 5
-bench: build bin/bench ## measure reading against its floors and peers (a few minutes)
+bench: build bin/bench ## measure reading and dry-runs against their floors and peers (some minutes)
 	bin/bench table -bin bin/sheetlift $(BENCH)
 
 ci: ## what .ci/run calls: lint, test, race, demo
