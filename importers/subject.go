@@ -60,7 +60,12 @@ func AppendSubjectKeys(keys []Key, rec *Record, system string) []Key {
 
 // OwnKeys gives the keys in memory of their own, to be kept longer than what they were made from.
 func OwnKeys(keys []Key) []Key {
+	size := 0
+	for i := range keys {
+		size += len(keys[i].Value)
+	}
 	var text strings.Builder
+	text.Grow(size)
 	for i := range keys {
 		text.WriteString(keys[i].Value)
 	}

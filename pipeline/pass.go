@@ -74,7 +74,7 @@ func (d *dryRunner) pass(ctx context.Context, sh *sheet, plan *mappings.Plan, pr
 		})
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	flying := workers + 2
+	flying := workers + 1
 	free, work, order := make(chan *passed, flying), make(chan *passed, flying), make(chan *passed, flying)
 	for range flying {
 		free <- &passed{ready: make(chan struct{}, 1)}
