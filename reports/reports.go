@@ -61,6 +61,10 @@ func render(p *page, result any) error {
 		trace(p, r)
 	case *pipeline.VerifyResult:
 		verify(p, r)
+	case *pipeline.ReviewResult:
+		review(p, r)
+	case *pipeline.GapsResult:
+		gaps(p, r)
 	default:
 		return fmt.Errorf("no text form for %T", result)
 	}

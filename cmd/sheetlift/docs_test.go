@@ -181,7 +181,7 @@ func TestResultsPage(t *testing.T) {
 	}
 	for _, r := range []any{
 		pipeline.InventoryResult{}, pipeline.FreezeResult{}, pipeline.MapResult{}, pipeline.DryRunResult{}, pipeline.ImportResult{},
-		pipeline.ReconcileResult{}, pipeline.StatusResult{}, pipeline.RunResult{}, pipeline.TraceResult{}, pipeline.VerifyResult{}, pipeline.UndoResult{}, pipeline.ExplainResult{}, finding.Finding{},
+		pipeline.ReconcileResult{}, pipeline.StatusResult{}, pipeline.RunResult{}, pipeline.TraceResult{}, pipeline.VerifyResult{}, pipeline.UndoResult{}, pipeline.ExplainResult{}, pipeline.ReviewResult{}, pipeline.GapsResult{}, finding.Finding{},
 	} {
 		walk(reflect.TypeOf(r))
 	}

@@ -58,6 +58,7 @@ func TestNoPersonalValues(t *testing.T) {
 	for _, args := range [][]string{
 		{"run", batch, "--until", "reconcile"}, {"inventory", batch}, {"freeze", batch}, {"map", batch}, {"dryrun", batch}, {"import", batch},
 		{"reconcile", batch}, {"status", batch}, {"verify", batch}, {"trace", batch, "purpose", "NEWSLETTER"}, {"trace", batch, "consent", "CR-0002"},
+		{"report", batch, "--html", filepath.Join(dir, "review.html"), "--xlsx", filepath.Join(dir, "review.xlsx")}, {"report", "gaps", batch},
 	} {
 		for _, form := range []string{"text", "json"} {
 			var out, talk bytes.Buffer
@@ -67,6 +68,17 @@ func TestNoPersonalValues(t *testing.T) {
 			search("stderr of "+what, talk.Bytes())
 		}
 	}
+	page, err := os.ReadFile(filepath.Join(dir, "review.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	search("the review's page", page)
+	var workbook bytes.Buffer
+	run(t.Context(), []string{"cells", filepath.Join(dir, "review.xlsx")}, stdio{strings.NewReader(""), &workbook, &workbook})
+	if !strings.Contains(workbook.String(), "privacy_notice") {
+		t.Fatalf("the review's workbook is not read: %.200s", workbook.String())
+	}
+	search("the review's workbook", workbook.Bytes())
 	files := 0
 	err = filepath.WalkDir(filepath.Join(dir, "harbour", ".sheetlift", "work"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) == ".arrow" { // staged files hold the records, mode 0600, listed in copies

@@ -94,7 +94,7 @@ stdout is data, stderr is talk, the exit code is the verdict:
 		commands  []*cobra.Command
 	}{
 		{"batch", "A batch, from its files to the register:", batchCommands(std)},
-		{"look", "Looking:", []*cobra.Command{newStatus(std), newTrace(std), newVerify(std), newCells(std)}},
+		{"look", "Looking:", []*cobra.Command{newStatus(std), newTrace(std), newVerify(std), newReport(std), newCells(std)}},
 		{"help", "Help:", []*cobra.Command{newSchema(std)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

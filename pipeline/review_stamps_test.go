@@ -1,0 +1,33 @@
+package pipeline
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A time's count is never more than the consents that carry it, at most lost too low, and exact while nothing was lost.
+func TestStampCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &stampCount{counts: map[stampKey]int{}}
+		exact := map[stampKey]int{}
+		n := rapid.IntRange(0, 3*stampCounters).Draw(t, "consents")
+		heavy := rapid.IntRange(1, 9).Draw(t, "heavy")
+		for i := range n {
+			k := stampKey{at: int64(i)}
+			if i%heavy == 0 {
+				k.at = -1
+			}
+			s.add(k)
+			exact[k]++
+		}
+		if len(s.counts) > stampCounters || s.dated != n {
+			t.Fatalf("%d counters, %d dated", len(s.counts), s.dated)
+		}
+		for k, want := range exact {
+			if got := s.counts[k]; got > want || got < want-s.lost {
+				t.Fatalf("%d counted as %d, lost %d", want, got, s.lost)
+			}
+		}
+	})
+}
