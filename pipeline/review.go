@@ -371,18 +371,22 @@ func (n shownNames) place(file, sheet string, row, last int, column, cell string
 	if sheet != "" {
 		parts = append(parts, "sheet "+strings.TrimPrefix(n.sheet(file, sheet), "sheet "))
 	}
+	rows := ""
+	switch {
+	case row > 0 && last > row:
+		rows = fmt.Sprintf("rows %d to %d", row, last)
+	case row > 0:
+		rows = fmt.Sprintf("row %d", row)
+	}
 	switch {
 	case cell != "":
 		parts = append(parts, cell)
-	case column != "" && row > 0:
-		parts = append(parts, fmt.Sprintf("column %s, row %d", column, row))
+	case column != "" && rows != "":
+		parts = append(parts, "column "+column+" "+rows)
 	case column != "":
 		parts = append(parts, "column "+column)
-	case row > 0:
-		parts = append(parts, fmt.Sprintf("row %d", row))
-	}
-	if last > row && row > 0 {
-		parts = append(parts, fmt.Sprintf("to row %d", last))
+	case rows != "":
+		parts = append(parts, rows)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -369,7 +369,9 @@ func joinPlaces(rule *pipeline.ReviewRule) (list []pipeline.FindingsPlace) {
 			sheet, cell = p.Place[:i], p.Place[i+2:]
 		}
 		if n := len(list) - 1; n >= 0 && cell != "" && sheet == where && list[n].Message == p.Message {
-			list[n].Place += ", " + cell
+			if !strings.HasSuffix(list[n].Place, ", "+cell) {
+				list[n].Place += ", " + cell
+			}
 			continue
 		}
 		where = sheet

@@ -135,11 +135,9 @@ func timePicture(t *pipeline.Timeline, s size) template.HTML {
 			name = at.Format("2006-01")
 		}
 		if at.Year()%every == 0 || every == 1 {
-			anchor := "start"
-			if x > s.width-34 {
-				anchor = "end"
+			if x < s.width-28 { // a word needs room
+				d.text("tick", "start", x+2, base+18, name)
 			}
-			d.text("tick", anchor, x+2, base+18, name)
 		}
 	}
 	return d.close()
