@@ -74,17 +74,24 @@ type reviewer struct {
 	rec   *ReconcileResult
 	names shownNames
 
+	before []*FreezeResult        // the batch's snapshots, oldest first, up to this one
 	parsed []*mappings.Mapping    // by source; nil where the file can't be read
 	taken  map[[3]string][]string // file, sheet and column to the fields that come from it
 	listed map[string]string      // by stage, the digest of its findings file
 }
 
 func (p *Pipeline) reviewer(ctx context.Context) (*reviewer, error) {
+	p, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rv := &reviewer{Pipeline: p, taken: map[[3]string][]string{}, listed: map[string]string{}}
-	rv.r = &ReviewResult{Schema: ReviewSchema, Batch: p.batch.Name, Snapshot: Initial, Tenant: p.batch.Tenant.Name,
+	rv.r = &ReviewResult{Schema: ReviewSchema, Batch: p.batch.Name, Snapshot: p.snap.name, Tenant: p.batch.Tenant.Name,
 		AsOf: p.batch.newestObtained().Format(time.DateOnly)}
-	var err error
-	if rv.inv, _, err = last[InventoryResult](ctx, p, Inventory); err != nil {
+	if rv.before, err = p.history(ctx); err != nil {
+		return nil, err
+	}
+	if rv.inv, _, err = last[InventoryResult](ctx, p.initial(), Inventory); err != nil { // the stages after freeze have snapshots
 		return nil, err
 	}
 	if rv.fr, _, err = last[FreezeResult](ctx, p, Freeze); err != nil {
@@ -93,11 +100,13 @@ func (p *Pipeline) reviewer(ctx context.Context) (*reviewer, error) {
 	if rv.maps, _, err = last[MapResult](ctx, p, Map); err != nil {
 		return nil, err
 	}
-	if rv.imp, _, err = last[ImportResult](ctx, p, Import); err != nil {
+	if rv.imp, _, err = p.currentImport(ctx); err != nil {
 		return nil, err
 	}
-	if rv.rec, _, err = last[ReconcileResult](ctx, p, Reconcile); err != nil {
-		return nil, err
+	if rv.imp != nil { // what was undone agrees with nothing any more
+		if rv.rec, _, err = last[ReconcileResult](ctx, p, Reconcile); err != nil {
+			return nil, err
+		}
 	}
 	if rv.dry, err = rv.judgedRun(ctx); err != nil {
 		return nil, err
@@ -128,7 +137,7 @@ func (rv *reviewer) judgedRun(ctx context.Context) (*DryRunResult, error) {
 		return nil, err
 	}
 	for _, op := range ops {
-		if op.Stage != DryRun || op.State != ledger.Succeeded || op.ResultDigest != rv.imp.DryRun {
+		if op.Stage != DryRun || op.Snapshot != rv.snap.name || op.State != ledger.Succeeded || op.ResultDigest != rv.imp.DryRun {
 			continue
 		}
 		imported := new(DryRunResult)
@@ -164,6 +173,7 @@ func (rv *reviewer) files() {
 		if rv.fr != nil {
 			if k := slices.IndexFunc(rv.fr.Files, func(z FrozenFile) bool { return z.File == f.File }); k >= 0 {
 				out.ObtainedAt = rv.fr.Files[k].ObtainedAt
+				out.SHA256, out.Size = rv.fr.Files[k].SHA256, rv.fr.Files[k].Size // of a delta, other bytes than the inventory saw
 			}
 		}
 		for k := range f.Sheets {
@@ -174,6 +184,14 @@ func (rv *reviewer) files() {
 			})
 		}
 		rv.r.Files = append(rv.r.Files, out)
+	}
+	if rv.fr == nil {
+		return
+	}
+	for i, z := range rv.fr.Files {
+		if !slices.ContainsFunc(rv.inv.Files, func(f InventoryFile) bool { return f.File == z.File }) {
+			rv.r.Files = append(rv.r.Files, ReviewFile{File: shownName(z.File, "further file", i+1), SHA256: z.SHA256, Size: z.Size, Type: "of this snapshot", ObtainedAt: z.ObtainedAt})
+		}
 	}
 }
 
@@ -201,6 +219,7 @@ func (rv *reviewer) sources(ctx context.Context) {
 			for _, d := range rv.dry.Sources {
 				if d.Source == s.Name {
 					out.Rows, out.Rejected, out.Skipped = d.Rows, d.Rejected, d.Skipped
+					out.Corrected, out.Vanished = d.Corrected, d.Vanished
 					out.Tolerance, out.Reason, out.By = d.Tolerance, d.Reason, d.Owner // as they were when the rows were judged
 				}
 			}
@@ -261,13 +280,11 @@ func (rv *reviewer) digests() {
 		}
 	}
 	add("configuration", "batch.yaml", rv.batch.digest)
-	if rv.inv != nil {
-		for _, f := range rv.inv.Files {
-			add("file", rv.names.file(f.File), f.SHA256)
-		}
+	for _, f := range rv.r.Files {
+		add("file", f.File, f.SHA256)
 	}
-	if rv.fr != nil {
-		add("manifest", "the frozen bag", rv.fr.Manifest)
+	for _, fr := range rv.before {
+		add("manifest", "snapshot "+fr.Snapshot, fr.Manifest)
 	}
 	if rv.maps != nil {
 		for _, s := range rv.maps.Sources {
@@ -277,7 +294,7 @@ func (rv *reviewer) digests() {
 	}
 	if rv.dry != nil {
 		for _, f := range rv.dry.Staged {
-			add("staged", f.Source+", "+f.Entity, f.SHA256)
+			add("staged", strings.TrimSuffix(f.Source+", "+f.Entity+", "+f.Part, ", "), f.SHA256)
 		}
 	}
 	outcomes := rv.outcomes()

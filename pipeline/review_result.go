@@ -72,6 +72,8 @@ type ReviewSource struct {
 	Rows       Rows           `json:"rows"`
 	Rejected   map[string]int `json:"rejected_by,omitempty"`
 	Skipped    map[string]int `json:"skipped_by,omitempty"`
+	Corrected  int            `json:"corrected,omitempty"`
+	Vanished   int            `json:"vanished,omitempty"`
 	Tolerance  int            `json:"tolerance"`
 	Reason     string         `json:"tolerance_reason,omitempty"`
 	By         string         `json:"tolerance_owner,omitempty"`

@@ -215,3 +215,38 @@ func TestReviewRefusesChangedFiles(t *testing.T) {
 		t.Errorf("findings gone: %v", err)
 	}
 }
+
+// After a further snapshot the review is of that one, and names the manifests of all.
+func TestReviewIsOfTheNewestSnapshot(t *testing.T) {
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Reconcile)
+	h.write("consents.csv", strings.Replace(houseFiles["consents.csv"], "C-2,", "C-99,", 1))
+	fr := h.snapshot(pipeline.Delta, "consents.csv")
+	if j := review(t, h).Judged; j != nil {
+		t.Errorf("before the snapshot's dry-run: %+v", j)
+	}
+	dry := h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+	r := review(t, h)
+	if r.Snapshot != fr.Snapshot || r.Judged == nil || r.Judged.Rows != dry.Rows || !r.Judged.Imported {
+		t.Fatalf("review of %s: %+v, want %+v of %s", r.Snapshot, r.Judged, dry.Rows, fr.Snapshot)
+	}
+	records := 0
+	for _, e := range r.Judged.Evidence {
+		records += e.Records
+	}
+	if records != dry.Entities["consent"].Records {
+		t.Errorf("%d consents, the dry-run counts %d", records, dry.Entities["consent"].Records)
+	}
+	manifests := 0
+	for _, d := range r.Digests {
+		if d.What == "manifest" {
+			manifests++
+		}
+		if d.What == "file" && d.Of == "consents.csv" && d.SHA256 != fr.Files[0].SHA256 {
+			t.Error("the digest of consents.csv is not that of the newest export")
+		}
+	}
+	if manifests != 2 {
+		t.Errorf("%d manifests, want 2", manifests)
+	}
+}
