@@ -107,7 +107,7 @@ func newView(r *pipeline.ReviewResult) *view {
 	for _, s := range r.Judged.Gaps.Sources {
 		v.GapOf = append(v.GapOf, s.Consents)
 	}
-	v.GapColumns = 6 + len(v.GapOf)
+	v.GapColumns = 5 + len(v.GapOf)
 	return v
 }
 
