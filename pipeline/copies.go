@@ -52,6 +52,21 @@ func copies(ctx context.Context, tx *store.Tx, tenant, batch string) ([]Copy, er
 	return list, rows.Err()
 }
 
+// SetTokenKey gives a batch that has no key for subject tokens yet this one, so that two databases that don't know each other make
+// the same tokens. The key must be secret: with it and a list of addresses, tokens can be guessed.
+func (p *Pipeline) SetTokenKey(ctx context.Context, key []byte) error {
+	return p.db.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO batches (tenant, batch, token_key)
+			VALUES ($1, $2, $3)
+			ON CONFLICT (tenant, batch) DO NOTHING`, p.id.Tenant, p.batch.Name, hex.EncodeToString(key))
+		if err != nil {
+			return fmt.Errorf("set the batch's token key: %w", err)
+		}
+		return nil
+	})
+}
+
 // tokenKey returns the batch's key for subject tokens, made on first use and the same on every host.
 func tokenKey(ctx context.Context, db *store.DB, tenant, batch string) ([]byte, error) {
 	var key string

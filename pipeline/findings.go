@@ -16,10 +16,18 @@ type recorder struct {
 	out    io.WriteCloser
 	buf    *bufio.Writer
 	encode func(io.Writer, finding.Finding) error
+	hide   func(*finding.Finding)
 	path   string
 	counts Counts
-	rules  map[RuleCount]int // Count is zero in the key
-	fatal  bool              // a column- or batch-level error was found
+	rules  map[ruleKey]*RuleCount
+	fatal  bool // a column- or batch-level error was found
+}
+
+// ruleKey is what findings are counted by.
+type ruleKey struct {
+	rule     string
+	class    finding.Class
+	severity finding.Severity
 }
 
 // record opens the findings file of a stage in dir.
@@ -32,11 +40,12 @@ func (p *Pipeline) record(dir string) (*recorder, error) {
 	if err != nil {
 		return nil, &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room or give another folder with --home", Err: err}
 	}
-	return &recorder{out: out, buf: bufio.NewWriterSize(out, 1<<16), encode: p.opt.Encode, path: path, rules: map[RuleCount]int{}}, nil
+	return &recorder{out: out, buf: bufio.NewWriterSize(out, 1<<16), encode: p.opt.Encode, hide: p.hideNames, path: path, rules: map[ruleKey]*RuleCount{}}, nil
 }
 
-// Add counts and writes one finding.
+// Add counts and writes one finding, without names that look personal.
 func (r *recorder) Add(f finding.Finding) error {
+	r.hide(&f)
 	switch f.Severity {
 	case finding.Error:
 		r.counts.Error++
@@ -45,7 +54,12 @@ func (r *recorder) Add(f finding.Finding) error {
 	default:
 		r.counts.Info++
 	}
-	r.rules[RuleCount{Rule: f.Rule, Class: f.Class, Severity: f.Severity}]++
+	k := ruleKey{f.Rule, f.Class, f.Severity}
+	if r.rules[k] == nil {
+		r.rules[k] = &RuleCount{Rule: f.Rule, Class: f.Class, Severity: f.Severity,
+			First: &Place{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell}}
+	}
+	r.rules[k].Count++
 	if rule, ok := finding.ByID(f.Rule); ok && f.Severity == finding.Error && rule.Scope != finding.Row {
 		r.fatal = true
 	}
@@ -66,9 +80,8 @@ func (r *recorder) close(o *Outcome, final string) error {
 	}
 	o.Findings = r.counts
 	o.ByRule = []RuleCount{}
-	for k, n := range r.rules {
-		k.Count = n
-		o.ByRule = append(o.ByRule, k)
+	for _, n := range r.rules {
+		o.ByRule = append(o.ByRule, *n)
 	}
 	slices.SortFunc(o.ByRule, func(a, b RuleCount) int {
 		if a.Count != b.Count {

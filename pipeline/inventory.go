@@ -197,6 +197,7 @@ func (p *Pipeline) inventoryFile(ctx context.Context, path, file, digest string,
 		}
 		maps = append(maps, m)
 	}
+	p.sheets.remember(file, book.Sheets())
 	for i, sheet := range book.Sheets() {
 		var src *Source
 		var m *mappings.Mapping

@@ -147,6 +147,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	}
 	want := sheetOf(s, m)
 	list := book.Sheets()
+	p.sheets.remember(s.File, list)
 	for i, info := range list {
 		if info.Name == want || want == sheetNumber(i+1) || want == "" && len(list) == 1 {
 			sh.index = i

@@ -54,6 +54,7 @@ type Options struct {
 	Operator string                                      // who runs the stage
 	Home     string                                      // folder for vault and work files; default .sheetlift beside batch.yaml
 	KeyPath  string                                      // installation key; default that of manifests.KeyPath
+	Vault    string                                      // instead of the batch's vault
 	Findings func(path string) (io.WriteCloser, error)   // opens a findings file for writing, mode 0600
 	Encode   func(w io.Writer, f finding.Finding) error  // writes one finding
 	Progress func(stage, source string, done, all int64) // rows or bytes; all is 0 when unknown
@@ -69,6 +70,8 @@ type Pipeline struct {
 	id     register.Identity
 	home   string
 	snap   snapshot // what the stages work on; see snapshot.go
+
+	sheets *sheetPositions
 
 	spread    bool // over all processors, however few rows there are
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
@@ -91,6 +94,7 @@ func New(opt Options) (*Pipeline, error) {
 		ledger: ledger.New(opt.DB, ledger.Options{Notify: opt.Notify}),
 		id:     register.Identity{Namespace: ns, Tenant: opt.Batch.Tenant.Name},
 		snap:   snapshot{name: Initial},
+		sheets: &sheetPositions{at: map[[2]string]int{}},
 	}
 	if p.home == "" {
 		p.home = Home(opt.Batch)
@@ -108,6 +112,9 @@ func Home(b *Batch) string { return filepath.Join(b.dir, ".sheetlift") }
 func DefaultDatabase(b *Batch) string { return "sqlite:" + filepath.Join(Home(b), "register.db") }
 
 func (p *Pipeline) vault() string {
+	if p.opt.Vault != "" {
+		return p.opt.Vault
+	}
 	if p.batch.Vault != "" {
 		return p.batch.abs(p.batch.Vault)
 	}

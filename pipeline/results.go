@@ -21,7 +21,7 @@ const (
 )
 
 // Outcome is what every stage result begins and ends with. Complete is false when the stage stopped early; such a result is never
-// a success. Digest covers everything but FindingsFile, Digest itself and AlreadyDone.
+// a success. Digest covers everything but FindingsFile, Digest itself, AlreadyDone, Scratch and Baseline.
 type Outcome struct {
 	Schema       string      `json:"schema"`
 	Batch        string      `json:"batch"`
@@ -33,6 +33,14 @@ type Outcome struct {
 	FindingsFile string      `json:"findings_file,omitempty"`
 	Digest       string      `json:"digest,omitempty"`
 	AlreadyDone  bool        `json:"already_done,omitempty"` // the same inputs were done before; this is the recorded result
+	Scratch      bool        `json:"scratch,omitempty"`      // made in a folder that is gone: no gate looks at it, and it has no findings file
+	Baseline     *Baseline   `json:"baseline,omitempty"`     // compared with the findings of an earlier run
+}
+
+// Baseline counts the findings that an earlier run had and those it did not have, of all stages that were asked for.
+type Baseline struct {
+	Known Counts `json:"known"`
+	New   Counts `json:"new"`
 }
 
 func (o *Outcome) outcome() *Outcome { return o }
@@ -50,6 +58,18 @@ type RuleCount struct {
 	Class    finding.Class    `json:"class"`
 	Severity finding.Severity `json:"severity"`
 	Count    int              `json:"count"`
+	First    *Place           `json:"first,omitempty"`
+}
+
+// Place is where a finding is.
+type Place struct {
+	Source string `json:"source,omitempty"`
+	File   string `json:"file,omitempty"`
+	Sheet  string `json:"sheet,omitempty"`
+	Row    int    `json:"row,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column string `json:"column,omitempty"`
+	Cell   string `json:"cell,omitempty"`
 }
 
 // Rows counts source rows: Read = Accepted + Rejected + Skipped. Blank rows and rows above or of the header are none.
@@ -319,6 +339,15 @@ type StatusResult struct {
 	Stages   []StageStatus `json:"stages"`
 	Next     string        `json:"next"` // the next command, or what is waited for
 	Cases    CaseCount     `json:"cases"`
+	Found    *Found        `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
+}
+
+// Found is what a stage found.
+type Found struct {
+	Stage        string      `json:"stage"`
+	Findings     Counts      `json:"findings"`
+	ByRule       []RuleCount `json:"by_rule"`
+	FindingsFile string      `json:"findings_file,omitempty"`
 }
 
 // StageStatus is one stage.

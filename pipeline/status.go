@@ -53,6 +53,13 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	if r.Next == "" {
 		r.Next = "stages 1 to 6 are done"
 	}
+	stage, o, err := p.Found(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if o != nil {
+		r.Found = &Found{Stage: stage, Findings: o.Findings, ByRule: o.ByRule, FindingsFile: o.FindingsFile}
+	}
 	if err := p.openCases(ctx, r); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,9 @@ func status(p *page, r *pipeline.StatusResult) {
 		t.add(s.Stage, s.State, s.Operator, s.Finished, digest, s.Why)
 	}
 	p.table("  ", t)
+	if f := r.Found; f != nil {
+		p.found(f.Stage+" found", &pipeline.Outcome{Findings: f.Findings, ByRule: f.ByRule, FindingsFile: f.FindingsFile}, true)
+	}
 }
 
 func trace(p *page, r *pipeline.TraceResult) {

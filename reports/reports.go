@@ -7,13 +7,14 @@
 // It refuses nothing and adds no value of a row. Control characters in names (a sheet can be called anything) are shown
 // escaped, so that no name can move a terminal's cursor.
 //
-// Later renderers (JUnit, SARIF, HTML, XLSX) belong here, one file each.
+// Each form has a file of its own. A Tally gathers findings for those that show how many there are and where the first are.
 package reports
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -65,6 +66,8 @@ func render(p *page, result any) error {
 		review(p, r)
 	case *pipeline.GapsResult:
 		gaps(p, r)
+	case *FindingCounts:
+		findingCounts(p, r)
 	default:
 		return fmt.Errorf("no text form for %T", result)
 	}
@@ -95,38 +98,120 @@ func (p *page) head(stage string, o *pipeline.Outcome, verdict string) {
 	p.line("%s %s: %s", stage, clean(o.Batch), verdict)
 }
 
-// findings shows the counts by rule, and where the list is.
-func (p *page) findings(o *pipeline.Outcome) {
+// findings shows how many there are, the commonest with an example, the counts by rule, and where the list is.
+func (p *page) findings(o *pipeline.Outcome) { p.found("findings", o, !p.brief) }
+
+func (p *page) found(lead string, o *pipeline.Outcome, examples bool) {
 	if len(o.ByRule) == 0 {
-		p.line("  findings: none")
+		p.line("  %s: none", lead)
 	} else {
-		p.line("  findings: %s, %s, %s", counted(o.Findings.Error, "error"), counted(o.Findings.Warning, "warning"), number(o.Findings.Info)+" info")
+		p.line("  %s: %s, %s, %s", lead, counted(o.Findings.Error, "error"), counted(o.Findings.Warning, "warning"), number(o.Findings.Info)+" info")
+	}
+	shown := map[pipeline.RuleCount]bool{}
+	if examples {
+		shown = p.common(o.ByRule)
 	}
 	for _, severity := range []finding.Severity{finding.Error, finding.Warning, finding.Info} {
 		var rules []string
+		more := ""
 		for _, r := range o.ByRule {
-			if r.Severity == severity {
+			switch {
+			case r.Severity != severity:
+			case shown[r]:
+				more = "more "
+			default:
 				rules = append(rules, r.Rule+" "+number(r.Count))
 			}
 		}
-		if len(rules) > 0 {
-			p.wrapped("    "+string(severity)+": ", rules)
+		if word := string(severity); len(rules) > 0 {
+			if more != "" {
+				word += "s"
+			}
+			p.wrapped("    "+more+word+": ", rules)
 		}
 	}
 	if o.FindingsFile != "" && len(o.ByRule) > 0 {
 		p.line("  each with its place and remedy: %s", clean(o.FindingsFile))
 	}
+	if o.Baseline != nil {
+		p.line("  %s", against(o.Baseline))
+	}
 }
+
+// Against says how findings compare with those of an earlier run.
+func Against(w io.Writer, b *pipeline.Baseline) error {
+	p := &page{w: w}
+	p.line("%s", against(b))
+	return p.err
+}
+
+func against(b *pipeline.Baseline) string {
+	return fmt.Sprintf("against the baseline: %s new (%s, %s), %s known", number(all(b.New)), counted(b.New.Error, "error"), counted(b.New.Warning, "warning"), number(all(b.Known)))
+}
+
+func all(c pipeline.Counts) int { return c.Error + c.Warning + c.Info }
+
+// commonMax is how many rules are shown with an example.
+const commonMax = 3
+
+// common shows the rules that are broken most often, errors before warnings, each with where it is first and what to do. It
+// returns those it showed.
+func (p *page) common(byRule []pipeline.RuleCount) map[pipeline.RuleCount]bool {
+	shown := map[pipeline.RuleCount]bool{}
+	gravest := slices.Clone(byRule)
+	slices.SortStableFunc(gravest, func(a, b pipeline.RuleCount) int { return grade(b.Severity) - grade(a.Severity) })
+	var texts []string
+	t := table{}
+	for _, r := range gravest[:min(commonMax, len(gravest))] {
+		rule, ok := finding.ByID(r.Rule)
+		if r.Severity == finding.Info || !ok {
+			break
+		}
+		shown[r] = true
+		at := ""
+		if f := r.First; f != nil {
+			at = Place(&finding.Finding{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell})
+			if r.Count > 1 {
+				at = "first at " + at
+			}
+		}
+		t.add(r.Rule, counted(r.Count, string(r.Severity)), at)
+		texts = append(texts, rule.Meaning+" "+rule.Remedy)
+	}
+	for i, line := range t.lines() {
+		p.line("    %s", line)
+		p.prose("      ", texts[i])
+	}
+	return shown
+}
+
+// prose writes sentences, wrapped.
+func (p *page) prose(indent, text string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(indent)+len(line)+1+len(word) > textWidth {
+			p.line("%s%s", indent, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	p.line("%s%s", indent, line)
+}
+
+// textWidth is how wide lists and sentences are at most.
+const textWidth = 110
 
 // wrapped writes a list after a lead, with the lines after the first indented below it.
 func (p *page) wrapped(lead string, items []string) {
-	const width = 110
 	line := lead
 	for i, item := range items {
 		if i < len(items)-1 {
 			item += ","
 		}
-		if len(line) > len(lead) && len(line)+len(item) > width {
+		if len(line) > len(lead) && len(line)+len(item) > textWidth {
 			p.line("%s", strings.TrimRight(line, " "))
 			line = strings.Repeat(" ", len(lead))
 		}

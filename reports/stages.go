@@ -157,7 +157,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	p.table("  ", t)
 	for _, s := range r.Sources {
 		if len(s.Rejected) > 0 {
-			p.wrapped("  rejected from "+clean(s.Source)+": ", tally(s.Rejected))
+			p.wrapped("  rejected from "+clean(s.Source)+": ", few(tally(s.Rejected)))
 		}
 		if len(s.Skipped) > 0 {
 			p.wrapped("  skipped from "+clean(s.Source)+": ", tally(s.Skipped))
@@ -168,13 +168,15 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 			p.line("  %s: %s corrected, %s no longer in the export (they stay as they are)", clean(s.Source), counted(s.Corrected, "record"), counted(s.Vanished, "record"))
 		}
 	}
-	t = table{head: []string{"entity", "records"}}
+	var records []string
 	for i := range importers.Entities {
 		if e, ok := r.Entities[importers.Entities[i].Name]; ok && e.Records > 0 {
-			t.add(importers.Entities[i].Name, e.Records)
+			records = append(records, importers.Entities[i].Name+" "+number(e.Records))
 		}
 	}
-	p.table("  ", t)
+	if len(records) > 0 {
+		p.wrapped("  records: ", records)
+	}
 	if c := r.Entities["consent"]; c != nil && c.Records > 0 {
 		p.line("  consent: %s, %s", counted(c.Receipts, "receipt"), counted(c.LegacyAssertions, "legacy assertion"))
 		p.wrapped("    confidence: ", ordered(c.ByConfidence, string(importers.Strong), string(importers.Partial), string(importers.Weak), string(importers.NoConfidence)))
@@ -186,7 +188,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 			p.wrapped("    missing: ", ordered(c.Missing, names...))
 		}
 	}
-	p.findings(&r.Outcome)
+	p.found("findings", &r.Outcome, true)
 	for _, f := range r.Rejects {
 		p.line("  %s to mend: %s (personal data)", counted(f.Rows, "row"), clean(f.File))
 	}
@@ -204,6 +206,15 @@ func tally(m map[string]int) []string {
 		return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b))
 	})
 	return ordered(m, keys...)
+}
+
+// few shortens a list, and says so.
+func few(items []string) []string {
+	const most = 6
+	if len(items) <= most+1 {
+		return items
+	}
+	return append(items[:most:most], fmt.Sprintf("and by %d more rules", len(items)-most))
 }
 
 // ordered lists counts in the order of names, and whatever else there is after them.

@@ -19,18 +19,27 @@ func (t *table) add(cells ...any) { t.rows = append(t.rows, cells) }
 
 // table writes t aligned by display width, without frames, so that lines can be cut and grepped.
 func (p *page) table(indent string, t table) {
-	if p.err != nil || len(t.rows) == 0 {
-		return
+	for _, line := range t.lines() {
+		p.line("%s", indent+line)
+	}
+}
+
+// lines are the head, if there is one, and the rows.
+func (t *table) lines() []string {
+	if len(t.rows) == 0 {
+		return nil
 	}
 	w := pretty.NewWriter()
 	w.SetStyle(pretty.Style{
 		Box:    pretty.BoxStyle{PaddingRight: "  "},
 		Format: pretty.FormatOptions{Header: text.FormatDefault, Row: text.FormatDefault, Footer: text.FormatDefault},
 	})
-	configs := make([]pretty.ColumnConfig, len(t.head))
+	configs := make([]pretty.ColumnConfig, len(t.rows[0]))
 	head := make(pretty.Row, len(t.head))
-	for i, h := range t.head {
-		head[i] = h
+	for i := range t.rows[0] {
+		if len(t.head) > 0 {
+			head[i] = t.head[i]
+		}
 		align := text.AlignLeft
 		switch t.rows[0][i].(type) {
 		case int, int64:
@@ -39,16 +48,20 @@ func (p *page) table(indent string, t table) {
 		configs[i] = pretty.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align, AlignFooter: align}
 	}
 	w.SetColumnConfigs(configs)
-	w.AppendHeader(head)
+	if len(head) > 0 {
+		w.AppendHeader(head)
+	}
 	for _, r := range t.rows {
 		w.AppendRow(shown(r))
 	}
 	if t.foot != nil {
 		w.AppendRow(shown(t.foot))
 	}
-	for line := range strings.SplitSeq(w.Render(), "\n") {
-		p.line("%s", indent+strings.TrimRight(line, " "))
+	lines := strings.Split(w.Render(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
 	}
+	return lines
 }
 
 func shown(cells []any) pretty.Row {

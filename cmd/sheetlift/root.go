@@ -94,8 +94,8 @@ stdout is data, stderr is talk, the exit code is the verdict:
 		commands  []*cobra.Command
 	}{
 		{"batch", "A batch, from its files to the register:", batchCommands(std)},
-		{"look", "Looking:", []*cobra.Command{newStatus(std), newTrace(std), newVerify(std), newReport(std), newCells(std)}},
-		{"help", "Help:", []*cobra.Command{newSchema(std)}},
+		{"look", "Looking:", []*cobra.Command{newStatus(std), newFindings(std), newTrace(std), newVerify(std), newReport(std), newCells(std)}},
+		{"help", "Help:", []*cobra.Command{newRules(std), newSchema(std)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {

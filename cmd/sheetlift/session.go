@@ -72,16 +72,20 @@ func openSession(ctx context.Context, std stdio, path string, flags *batchFlags)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err)}
+	return startSession(ctx, std, batch, path, flags, pipeline.Options{KeyPath: os.Getenv("SHEETLIFT_KEY")})
+}
+
+// startSession opens the database of a batch and wires its pipeline; opt has what differs.
+func startSession(ctx context.Context, std stdio, batch *pipeline.Batch, path string, flags *batchFlags, opt pipeline.Options) (s *session, err error) {
+	s = &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err)}
 	if s.db, err = store.Open(ctx, flags.databaseURL(batch)); err != nil {
 		return nil, err
 	}
 	if err = s.db.Migrate(ctx); err == nil {
-		s.pipeline, err = pipeline.New(pipeline.Options{
-			Batch: batch, DB: s.db, Operator: operator(flags.as), Home: flags.home, KeyPath: os.Getenv("SHEETLIFT_KEY"),
-			Findings: reports.OpenFindings, Encode: reports.Finding,
-			Progress: s.progress.Update, Notify: s.progress.Notify,
-		})
+		opt.Batch, opt.DB, opt.Operator, opt.Home = batch, s.db, operator(flags.as), flags.home
+		opt.Findings, opt.Encode = reports.OpenFindings, reports.Finding
+		opt.Progress, opt.Notify = s.progress.Update, s.progress.Notify
+		s.pipeline, err = pipeline.New(opt)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.db.Close())

@@ -39,15 +39,13 @@ refused if anything changed since. An interrupted import goes on where it stoppe
 sample of cells and records for people to look at.`},
 }
 
-// failOn are the words of --fail-on.
-var failOn = []string{string(finding.Error), string(finding.Warning), "never"}
-
 func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
 	var rejects string
 	var snap snapshotFlags
 	explained := false
-	fail := string(finding.Error)
+	check := checkFlags{fail: string(finding.Error)}
+	scratch := false
 	propose := ""
 	cmd := &cobra.Command{
 		Use:   s.stage + " BATCH",
@@ -64,7 +62,10 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 			if s.stage == pipeline.Freeze {
 				return runFreeze(cmd.Context(), std, args, &snap, &flags)
 			}
-			return runStage(cmd.Context(), std, s.stage, args[0], fail, rejects, &flags)
+			if scratch {
+				return runScratch(cmd.Context(), std, args[0], rejects, &check, &flags)
+			}
+			return runStage(cmd.Context(), std, s.stage, args[0], rejects, &check, &flags)
 		},
 	}
 	flags.register(cmd, true)
@@ -75,9 +76,13 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 		cmd.Flags().BoolVar(&explained, "explain", false, "say of each column what becomes of it, with counts of its cells")
 		cmd.Flags().StringVar(&propose, "suggest", "", "print a mapping for this `source`, suggested from its file, and do nothing else")
 	}
-	if s.stage == pipeline.DryRun {
-		cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
+	switch s.stage {
+	case pipeline.DryRun:
+		check.register(cmd)
 		cmd.Flags().StringVar(&rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
+		cmd.Flags().BoolVar(&scratch, "scratch", false, "run the stages up to here in a temporary folder and keep nothing: no key and no register is needed")
+	case pipeline.Inventory:
+		check.register(cmd)
 	}
 	return cmd
 }
@@ -96,25 +101,33 @@ func runSuggest(ctx context.Context, std stdio, path, name string) error {
 	return written(err)
 }
 
-func runStage(ctx context.Context, std stdio, stage, path, fail, rejects string, flags *batchFlags) (err error) {
-	if err := oneOf("fail-on", fail, failOn...); err != nil {
-		return err
-	}
+func runStage(ctx context.Context, std stdio, stage, path, rejects string, check *checkFlags, flags *batchFlags) (err error) {
 	if rejects != "" {
 		if err := pipeline.CheckRejectsPath(rejects); err != nil {
 			return err
 		}
 	}
+	k, err := check.open(std, []string{stage})
+	if err != nil {
+		return err
+	}
+	defer k.close(&err)
 	s, err := openSession(ctx, std, path, flags)
 	if err != nil {
 		return err
 	}
 	defer s.close(&err)
+	k.batch = s.batch
 	r, err := s.pipeline.Stage(ctx, stage)
 	if dry, ok := r.(*pipeline.DryRunResult); ok && err == nil && rejects != "" {
 		err = s.pipeline.WriteRejects(ctx, dry, rejects)
 	}
 	s.progress.Stop()
+	code := exitClean
+	if err == nil {
+		k.add(stage, r)
+		code, err = k.judge(ctx)
+	}
 	if r != nil {
 		if serr := show(std.out, flags.output, r, s.next(stage, r)); err == nil {
 			err = serr
@@ -123,7 +136,7 @@ func runStage(ctx context.Context, std stdio, stage, path, fail, rejects string,
 	if err != nil {
 		return err
 	}
-	return ended(verdict(r, fail))
+	return ended(code)
 }
 
 // runExplain compiles the mappings and says what they do with each column.
@@ -198,7 +211,7 @@ func (s *session) next(stage string, result any) string {
 
 func newRun(std stdio) *cobra.Command {
 	var flags batchFlags
-	fail := string(finding.Error)
+	check := checkFlags{fail: string(finding.Error)}
 	until := pipeline.Stages[len(pipeline.Stages)-1]
 	cmd := &cobra.Command{
 		Use:   "run BATCH",
@@ -207,32 +220,39 @@ func newRun(std stdio) *cobra.Command {
 It stops where a gate refuses, or after a dry-run that did not pass, and says what it waits for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRun(cmd.Context(), std, args[0], until, fail, &flags)
+			return runRun(cmd.Context(), std, args[0], until, &check, &flags)
 		},
 	}
 	flags.register(cmd, true)
 	cmd.Flags().StringVar(&until, "until", until, "last `stage` to run: "+strings.Join(pipeline.Stages, ", "))
-	cmd.Flags().StringVar(&fail, "fail-on", fail, "lowest severity of a finding that makes the exit code 1: `error|warning|never`")
+	check.register(cmd)
 	return cmd
 }
 
-func runRun(ctx context.Context, std stdio, path, until, fail string, flags *batchFlags) (err error) {
-	if err := errors.Join(oneOf("until", until, pipeline.Stages...), oneOf("fail-on", fail, failOn...)); err != nil {
+func runRun(ctx context.Context, std stdio, path, until string, check *checkFlags, flags *batchFlags) (err error) {
+	if err := oneOf("until", until, pipeline.Stages...); err != nil {
 		return err
 	}
+	k, err := check.open(std, pipeline.Stages[:slices.Index(pipeline.Stages, until)+1])
+	if err != nil {
+		return err
+	}
+	defer k.close(&err)
 	s, err := openSession(ctx, std, path, flags)
 	if err != nil {
 		return err
 	}
 	defer s.close(&err)
+	k.batch = s.batch
 	all := pipeline.RunResult{Schema: pipeline.RunSchema, Batch: s.batch.Name, Stages: []any{}}
 	code := exitClean
 	next := ""
 	var shown error
 	err = s.pipeline.Run(ctx, until, func(r any) {
 		s.progress.Stop()
-		code = worse(code, verdict(r, fail))
-		next = s.next(pipeline.StageOf(r), r)
+		stage := pipeline.StageOf(r)
+		next = s.next(stage, r)
+		k.add(stage, r)
 		all.Stages = append(all.Stages, r)
 		if flags.output == asText && shown == nil {
 			shown = written(reports.Brief(std.out, r))
@@ -246,9 +266,17 @@ func runRun(ctx context.Context, std stdio, path, until, fail string, flags *bat
 	if errors.As(err, &gate) {
 		all.Waiting = gate.Error()
 	}
+	if err == nil {
+		code, err = k.judge(ctx)
+	}
 	switch {
 	case flags.output == asJSON:
 		shown = written(reports.JSON(std.out, all))
+	case shown == nil && err == nil && k.baseline != nil:
+		shown = written(reports.Against(std.out, pipeline.Common(all.Stages[len(all.Stages)-1]).Baseline))
+		if shown == nil && next != "" {
+			_, shown = fmt.Fprintln(std.out, next)
+		}
 	case shown == nil && next != "" && err == nil:
 		_, shown = fmt.Fprintln(std.out, next)
 	}

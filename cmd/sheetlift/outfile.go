@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sheetlift/pipeline"
+)
+
+// outFile is a file that a person asked for. It gets its name when it is whole; until then, and if it never is, what lay there stays.
+type outFile struct {
+	path string
+	f    *os.File
+	*bufio.Writer
+}
+
+// createOut begins a file beside its final place, so that a folder that is not there, or may not be written to, is known before any
+// work is done.
+func createOut(flag, path string, mode fs.FileMode) (*outFile, error) {
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return nil, usageError{fmt.Errorf("--%s %s: is no file that can be replaced", flag, path)}
+	}
+	var random [6]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return nil, err
+	}
+	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+hex.EncodeToString(random[:])+".partial")
+	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		var where *fs.PathError
+		if errors.As(err, &where) {
+			err = where.Err
+		}
+		return nil, usageError{fmt.Errorf("--%s %s: can't be written: %w", flag, path, err)}
+	}
+	return &outFile{path: path, f: f, Writer: bufio.NewWriterSize(f, 1<<16)}, nil
+}
+
+// commit writes the content and gives the file its name.
+func (o *outFile) commit(write func(w io.Writer) error) error {
+	err := write(o.Writer)
+	if err == nil {
+		err = o.Flush()
+	}
+	if err == nil {
+		err = o.f.Sync()
+	}
+	if cerr := o.f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(o.f.Name(), o.path)
+	}
+	if err != nil {
+		os.Remove(o.f.Name())
+		return &pipeline.FileError{Path: o.path, Message: "can't be written", Remedy: "make room on the disk, or name another place; the stages are done, run the command again to have the report", Err: err}
+	}
+	return nil
+}
+
+// abandon leaves no trace of a file that was not finished.
+func (o *outFile) abandon() {
+	o.f.Close()
+	os.Remove(o.f.Name())
+}
