@@ -23,14 +23,14 @@ build: ## build bin/sheetlift
 demo: build ## run the sample batch from workbooks to the register, and show what came of it
 	@scripts/demo.sh
 
-# SHEETLIFT_REQUIRE_POSTGRES makes a test that can't reach a server fail instead of skip.
+# SHEETLIFT_REQUIRE_POSTGRES makes a test that can't reach a server fail instead of skip, SHEETLIFT_REQUIRE_XMLLINT one without xmllint.
 test: bin/testrun bin/pgtest ## run every test at small size, on SQLite and on a PostgreSQL of its own
-	@scripts/need.sh postgresql openssh-client
-	SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name test -summary $(SUMMARY) -- -timeout 12m ./...
+	@scripts/need.sh postgresql openssh-client libxml2-utils
+	SHEETLIFT_REQUIRE_POSTGRES=1 SHEETLIFT_REQUIRE_XMLLINT=1 bin/pgtest -- bin/testrun -name test -summary $(SUMMARY) -- -timeout 12m ./...
 
 test-long: bin/testrun bin/pgtest ## run the tests at the sizes that issues ask for (an hour or more)
-	@scripts/need.sh postgresql openssh-client
-	SHEETLIFT_LONG=1 SHEETLIFT_REQUIRE_POSTGRES=1 bin/pgtest -- bin/testrun -name test-long -summary $(SUMMARY) -- -timeout 180m -p 1 ./...
+	@scripts/need.sh postgresql openssh-client libxml2-utils
+	SHEETLIFT_LONG=1 SHEETLIFT_REQUIRE_POSTGRES=1 SHEETLIFT_REQUIRE_XMLLINT=1 bin/pgtest -- bin/testrun -name test-long -summary $(SUMMARY) -- -timeout 180m -p 1 ./...
 
 race: bin/testrun bin/pgtest ## run the tests of the packages where it counts under the race detector
 	@scripts/need.sh gcc postgresql openssh-client

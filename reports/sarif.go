@@ -159,7 +159,7 @@ func SARIF(w io.Writer, c *Check) error {
 	for _, r := range finding.Rules {
 		index[r.ID] = len(run.Tool.Driver.Rules)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: r.ID, Short: sarifText{Text: r.Meaning}, Full: sarifText{Text: r.Meaning + " Example: " + r.Example + "."},
+			ID: r.ID, Short: sarifText{Text: r.Meaning}, Full: sarifText{Text: fmt.Sprintf("%s A finding of it is about %s. Effect: %s.", r.Meaning, scopeWords[r.Scope], effect(r))},
 			Help:       sarifText{Text: r.Remedy + " " + RuleLink(r.ID), Markdown: fmt.Sprintf("%s\n\n[%s](%s), or `sheetlift rules %s`", r.Remedy, r.ID, RuleAnchor(r.ID), r.ID)},
 			Default:    sarifDefault{level(r.Severity)},
 			Properties: sarifRuleBag{Tags: []string{string(r.Class), string(r.Scope)}, Class: r.Class, Scope: r.Scope},

@@ -13,6 +13,8 @@ found() {
 		return 1 ;;
 	openssh-client)
 		command -v ssh-keygen >/dev/null 2>&1 && ssh -V 2>&1 ;;
+	libxml2-utils)
+		command -v xmllint >/dev/null 2>&1 && xmllint --version 2>&1 | head -n 1 ;;
 	gcc)
 		command -v gcc >/dev/null 2>&1 && gcc --version | head -n 1 ;;
 	*)

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 //	lines FILE PATH             FILE (may hold *) has as many lines as the number at the path of the JSON on stdout
 //	edit FILE OLD NEW           replaces OLD, which must be there
 //	flip FILE                   changes the last byte of the one file that FILE (may hold *) names
+//	cut FILE                    takes the last line off the one file that FILE (may hold *) names
 //	hides WORD…                 neither stdout, stderr nor any findings file holds the word
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"lines": lines,
 			"edit":  edit,
 			"flip":  flip,
+			"cut":   cut,
 			"hides": hides,
 		},
 	})
@@ -176,6 +178,15 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	data[len(data)-1] ^= 1
 	ts.Check(os.Chmod(path, 0o600))
 	ts.Check(os.WriteFile(path, data, 0o600))
+}
+
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	plain(ts, neg, args, 1, "cut FILE")
+	path := glob(ts, args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	lines := strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
+	ts.Check(os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-1], "")), 0o600))
 }
 
 func hides(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,0 +1,6 @@
+//go:build !race
+
+package reports
+
+// slow is how many seconds of processor time reports of 100,000 findings may take.
+const slow = 3
