@@ -58,7 +58,7 @@ func TestJudges(t *testing.T) {
 	}
 	for _, r := range finding.Rules {
 		judged := false
-		for _, stage := range pipeline.Stages {
+		for _, stage := range append([]string{pipeline.Undo}, pipeline.Stages...) {
 			judged = judged || pipeline.Judges(stage, r)
 		}
 		if !judged {

@@ -146,7 +146,8 @@ func Against(w io.Writer, b *pipeline.Baseline) error {
 }
 
 func against(b *pipeline.Baseline) string {
-	return fmt.Sprintf("against the baseline: %s new (%s, %s), %s known", number(all(b.New)), counted(b.New.Error, "error"), counted(b.New.Warning, "warning"), number(all(b.Known)))
+	return fmt.Sprintf("against the baseline: %s new (%s, %s, %s info), %s known",
+		number(all(b.New)), counted(b.New.Error, "error"), counted(b.New.Warning, "warning"), number(b.New.Info), number(all(b.Known)))
 }
 
 func all(c pipeline.Counts) int { return c.Error + c.Warning + c.Info }
