@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -72,4 +73,76 @@ func (p *Pipeline) hideNames(f *finding.Finding) {
 		f.Sheet = sheetNumber(p.sheets.of(f.File, sheet))
 	}
 	f.File = p.batch.ShownFile(f.File)
+}
+
+// HideNames puts positions in the place of file and sheet names of a result that may not be shown. It is for a result that is to be
+// printed and nothing else: what is recorded keeps the names, because later stages look for them.
+func (p *Pipeline) HideNames(r any) {
+	if inv, ok := r.(*InventoryResult); ok {
+		for _, f := range inv.Files {
+			var sheets []source.SheetInfo
+			for _, s := range f.Sheets {
+				sheets = append(sheets, source.SheetInfo{Name: s.Sheet})
+			}
+			p.sheets.remember(f.File, sheets)
+		}
+	}
+	var pairs []string
+	for i := range p.batch.Sources {
+		if f := p.batch.Sources[i].File; p.batch.ShownFile(f) != f {
+			pairs = append(pairs, filepath.ToSlash(f), p.batch.ShownFile(f))
+		}
+	}
+	p.sheets.mu.Lock()
+	for at, n := range p.sheets.at {
+		if personalName(at[1]) {
+			pairs = append(pairs, at[1], sheetNumber(n))
+		}
+	}
+	p.sheets.mu.Unlock()
+	p.hide(reflect.ValueOf(r), "", strings.NewReplacer(pairs...))
+}
+
+// hide goes through a value. file is the raw name of the file that what is below belongs to.
+func (p *Pipeline) hide(v reflect.Value, file string, names *strings.Replacer) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			p.hide(v.Elem(), file, names)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			p.hide(v.Index(i), file, names)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() { // counts and pointers to counts: keys are rules, entities, kinds
+			if e := v.MapIndex(k); e.Kind() == reflect.Pointer {
+				p.hide(e, file, names)
+			}
+		}
+	case reflect.String:
+		if s := v.String(); v.CanSet() {
+			v.SetString(names.Replace(s))
+		}
+	case reflect.Struct:
+		if f := v.FieldByName("File"); f.IsValid() && f.Kind() == reflect.String {
+			file = f.String()
+		}
+		for i := range v.NumField() {
+			f := v.Field(i)
+			switch {
+			case !f.CanSet():
+			case f.Kind() == reflect.String && v.Type().Field(i).Name == "Sheet" && personalName(f.String()):
+				if n := p.sheets.of(file, f.String()); n > 0 {
+					f.SetString(sheetNumber(n))
+				} else {
+					f.SetString("a sheet")
+				}
+			case f.Kind() == reflect.String && v.Type().Field(i).Name == "File":
+				f.SetString(p.batch.ShownFile(f.String()))
+			default:
+				p.hide(f, file, names)
+			}
+		}
+	}
 }

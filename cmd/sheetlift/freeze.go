@@ -52,6 +52,7 @@ func runFreeze(ctx context.Context, std stdio, args []string, f *snapshotFlags, 
 	r, err := s.pipeline.FreezeSnapshot(ctx, spec)
 	s.progress.Stop()
 	if r != nil {
+		s.pipeline.HideNames(r)
 		if serr := show(std.out, flags.output, r, "next: "+s.command("run")); err == nil {
 			err = serr
 		}

@@ -95,6 +95,7 @@ func runTrace(ctx context.Context, std stdio, args []string, snapshot string, re
 	if err != nil {
 		return err
 	}
+	s.pipeline.HideNames(r)
 	return show(std.out, flags.output, r, "")
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/xuri/excelize/v2"
+
 	"sheetlift/pipeline/store"
 )
 
@@ -55,10 +57,13 @@ func TestNoPersonalValues(t *testing.T) {
 		t.Fatalf("only %d of the personal values are found in the cells", found)
 	}
 	batch := filepath.Join(dir, "harbour", "batch.yaml")
+	reports := t.TempDir()
 	for _, args := range [][]string{
 		{"run", batch, "--until", "reconcile"}, {"inventory", batch}, {"freeze", batch}, {"map", batch}, {"dryrun", batch}, {"import", batch},
-		{"reconcile", batch}, {"status", batch}, {"verify", batch}, {"trace", batch, "purpose", "NEWSLETTER"}, {"trace", batch, "consent", "CR-0002"},
-		{"report", batch, "--html", filepath.Join(dir, "review.html"), "--xlsx", filepath.Join(dir, "review.xlsx")}, {"report", "gaps", batch},
+		{"reconcile", batch}, {"status", batch}, {"findings", batch}, {"findings", batch, "--count"},
+		{"dryrun", batch, "--scratch", "--junit", filepath.Join(reports, "junit.xml"), "--sarif", filepath.Join(reports, "report.sarif"), "--ndjson", filepath.Join(reports, "findings.ndjson")},
+		{"inventory", batch, "--junit", filepath.Join(reports, "inventory.xml")}, {"verify", batch}, {"trace", batch, "purpose", "NEWSLETTER"}, {"trace", batch, "consent", "CR-0002"},
+		{"report", batch, "--html", filepath.Join(reports, "review.html"), "--xlsx", filepath.Join(reports, "review.xlsx")}, {"report", "gaps", batch},
 	} {
 		for _, form := range []string{"text", "json"} {
 			var out, talk bytes.Buffer
@@ -68,17 +73,24 @@ func TestNoPersonalValues(t *testing.T) {
 			search("stderr of "+what, talk.Bytes())
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "review.html"))
+	page, err := os.ReadFile(filepath.Join(reports, "review.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	search("the review's page", page)
 	var workbook bytes.Buffer
-	run(t.Context(), []string{"cells", filepath.Join(dir, "review.xlsx")}, stdio{strings.NewReader(""), &workbook, &workbook})
+	run(t.Context(), []string{"cells", filepath.Join(reports, "review.xlsx")}, stdio{strings.NewReader(""), &workbook, &workbook})
 	if !strings.Contains(workbook.String(), "privacy_notice") {
 		t.Fatalf("the review's workbook is not read: %.200s", workbook.String())
 	}
 	search("the review's workbook", workbook.Bytes())
+	for _, name := range []string{"junit.xml", "report.sarif", "findings.ndjson", "inventory.xml"} {
+		data, err := os.ReadFile(filepath.Join(reports, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		search(name, data)
+	}
 	files := 0
 	err = filepath.WalkDir(filepath.Join(dir, "harbour", ".sheetlift", "work"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) == ".arrow" { // staged files hold the records, mode 0600, listed in copies
@@ -166,4 +178,93 @@ func dump(t *testing.T, db *store.DB, table string) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// TestNoPersonalNames gives a file the name of an e-mail address and a workbook's sheets that of a person's number: what is printed and
+// reported names them by position.
+func TestNoPersonalNames(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SHEETLIFT_KEY", filepath.Join(dir, "key"))
+	t.Setenv("SHEETLIFT_OPERATOR", "tester")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "batch"))); err != nil {
+		t.Fatal(err)
+	}
+	const mail, number = "canary.person@shop.example", "310101195608231"
+	exports := filepath.Join(dir, "exports")
+	text, err := os.ReadFile(filepath.Join(exports, "consents.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := excelize.NewFile()
+	defer book.Close()
+	if err := book.SetSheetName("Sheet1", "Contents"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sheet := range []string{number, mail} { // the second is hidden and read by nobody
+		if _, err := book.NewSheet(sheet); err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(strings.TrimSpace(strings.Replace(string(text), "ben@shop.example,news,email,yes", "ben@shop.example,news,email,yse", 1)), "\n") {
+			for k, value := range strings.Split(line, ",") {
+				cell, err := excelize.CoordinatesToCellName(k+1, i+1)
+				if err == nil {
+					err = book.SetCellStr(sheet, cell, value)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := book.SetSheetVisible(mail, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := book.SaveAs(filepath.Join(exports, mail+".xlsx")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "batch.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.Replace(data, []byte("file: exports/consents.csv"), []byte("file: exports/"+mail+".xlsx\n    sheet: \""+number+"\"\n    tolerance: { rows: 1, reason: known, owner: Marketing }"), 1)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reports := t.TempDir()
+	named := false
+	for _, args := range [][]string{
+		{"dryrun", path, "--scratch", "--junit", filepath.Join(reports, "a.xml"), "--sarif", filepath.Join(reports, "a.sarif"), "--ndjson", filepath.Join(reports, "a.ndjson")},
+		{"inventory", path}, {"freeze", path}, {"map", path}, {"map", path, "--explain"}, {"dryrun", path}, {"dryrun", path}, {"import", path}, {"reconcile", path},
+		{"status", path}, {"findings", path}, {"findings", path, "--count"}, {"run", path}, {"trace", path, "consent", "E1"}, {"verify", path},
+	} {
+		for _, form := range []string{"text", "json"} {
+			var out, talk bytes.Buffer
+			if code := run(t.Context(), append(args, "--output", form), stdio{strings.NewReader(""), &out, &talk}); code > exitFindings {
+				t.Fatalf("%v: exit code %d: %s", args[0], code, talk.String())
+			}
+			named = named || strings.Contains(out.String(), "file 4") && strings.Contains(out.String(), "#2")
+			for _, secret := range []string{mail, number} {
+				if strings.Contains(out.String()+talk.String(), secret) {
+					t.Errorf("%v as %s shows a name", append(args[:1:1], args[2:]...), form)
+				}
+			}
+		}
+	}
+	if !named {
+		t.Error("no position is named")
+	}
+	written, err := filepath.Glob(filepath.Join(dir, ".sheetlift", "work", "*", "*", "findings.ndjson"))
+	if err != nil || len(written) < 3 {
+		t.Fatal(written, err)
+	}
+	for _, file := range append(written, filepath.Join(reports, "a.xml"), filepath.Join(reports, "a.sarif"), filepath.Join(reports, "a.ndjson")) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte(mail)) || bytes.Contains(data, []byte(number)) || bytes.Contains(data, []byte("canary")) {
+			t.Errorf("%s shows a name", filepath.Base(file))
+		}
+	}
 }

@@ -72,6 +72,7 @@ func runScratch(ctx context.Context, std stdio, path, rejects string, check *che
 	}
 	for _, r := range k.results {
 		forget(r)
+		s.pipeline.HideNames(r)
 	}
 	if err := showScratch(std, path, flags, k); err != nil {
 		return err

@@ -129,6 +129,7 @@ func runStage(ctx context.Context, std stdio, stage, path, rejects string, check
 		code, err = k.judge(ctx)
 	}
 	if r != nil {
+		s.pipeline.HideNames(r)
 		if serr := show(std.out, flags.output, r, s.next(stage, r)); err == nil {
 			err = serr
 		}
@@ -155,6 +156,7 @@ func runExplain(ctx context.Context, std stdio, path string, flags *batchFlags) 
 	if err != nil {
 		return err
 	}
+	s.pipeline.HideNames(r)
 	if err := show(std.out, flags.output, r, s.next(pipeline.Map, mapped)); err != nil {
 		return err
 	}
@@ -252,6 +254,7 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 		s.progress.Stop()
 		stage := pipeline.StageOf(r)
 		next = s.next(stage, r)
+		s.pipeline.HideNames(r)
 		k.add(stage, r)
 		all.Stages = append(all.Stages, r)
 		if flags.output == asText && shown == nil {
