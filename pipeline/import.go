@@ -201,33 +201,30 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 	if err != nil {
 		return err
 	}
-	var loaded int64
-	for i := range rd.Chunks() {
-		c, err := rd.Chunk(i)
-		if err != nil {
-			return err
-		}
-		register.CountTables(e, rd.Columns(), c, func(table string) {
+	read := &groupReader{
+		entity: e, reader: rd, done: done,
+		start: func() *register.Group { return register.NewGroup(e, rd.Columns(), o) },
+		count: func(table string) {
 			counts[table].Records++
 			if f.Part == partCorrect {
 				counts[table].Corrected++
 			}
-		})
-		loaded += int64(c.Rows())
-		if !done[i] {
-			err = p.importChunk(ctx, op, in, e, f, i, rd, c, o)
-		}
-		c.Release()
-		if err != nil {
+		},
+	}
+	return read.each(func(g *chunkGroup) error {
+		if err := p.importGroup(ctx, op, in, e, f, g); err != nil {
 			return err
 		}
-		p.opt.Progress(Import, f.Source, loaded, int64(f.Rows))
-	}
-	return nil
+		p.opt.Progress(Import, f.Source, g.until, int64(f.Rows))
+		return nil
+	})
 }
 
-// importChunk commits one chunk together with its checkpoint.
-func (p *Pipeline) importChunk(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, i int, rd *staged.Reader, c *staged.Chunk, o register.Origin) error {
+// importGroup commits the chunks of a group together with their checkpoints.
+func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, g *chunkGroup) error {
+	if len(g.numbers) == 0 {
+		return nil
+	}
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
 			return err
@@ -238,21 +235,28 @@ func (p *Pipeline) importChunk(ctx context.Context, op *ledger.Op, in *importabl
 		if err := p.revisionUnmoved(ctx, tx, in.rec); err != nil {
 			return err
 		}
-		if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(i), "rows": int64(c.Rows())}); err != nil {
-			return err
+		// The checkpoints come first: a process that was taken over from is to learn that, not that the rows are there already.
+		for i, n := range g.numbers {
+			if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(n), "rows": g.rows[i]}); err != nil {
+				return err
+			}
 		}
-		load := register.LoadChunk
+		load := g.records.Load
 		if f.Part == partCorrect {
-			load = register.CorrectChunk
+			load = g.records.Correct
 		}
-		err := load(ctx, tx, e, rd.Columns(), c, o)
+		err := load(ctx, tx)
 		if errors.Is(err, register.ErrVersion) {
 			return &GateError{Stage: Import, Why: "the register changed since the dry-run: a record that this batch corrects has another version", Remedy: "run `sheetlift dryrun` again"}
 		}
 		if errors.Is(err, register.ErrHeld) {
 			return &GateError{Stage: Import, Why: "the register changed since the dry-run: it holds a record that this batch brings", Remedy: "run `sheetlift dryrun` again"}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		// Whoever waited for this transaction must not find a lease that ran out while it wrote.
+		return op.Renew(ctx, tx)
 	})
 }
 

@@ -14,14 +14,14 @@ import (
 // ErrVersion means that a record is no longer in the version that a correction was made against.
 var ErrVersion = errors.New("the register holds another version of a record of this chunk")
 
-// CorrectChunk gives the records of a chunk of corrections their new content, each with version + 1, and only if it still is in the
+// Correct gives the records of a group of corrections their new content, each with version + 1, and only if it still is in the
 // version that the correction was made against (ErrVersion otherwise). Each leaves an event without values; all get a
 // provenance row of the new snapshot, and keep those they had.
-func CorrectChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols []importers.Column, c *staged.Chunk, o Origin) error {
+func (g *Group) Correct(ctx context.Context, tx *store.Tx) error {
+	e, o := g.entity, g.o
 	if e.Event {
 		return fmt.Errorf("correct %s: an event is history and is never corrected", e.Name)
 	}
-	at := positions(cols)
 	names := []string{"content_digest"}
 	for _, col := range own(e) {
 		names = append(names, col.Name)
@@ -35,14 +35,14 @@ func CorrectChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols [
 		return err
 	}
 	update := `UPDATE ` + e.Tables[0] + ` SET ` + set.String() + `version = version + 1 WHERE tenant = $1 AND id = $2 AND version = $3`
-	for row := range c.Rows() {
-		id := c.Cell(at["id"], row).Text
-		args := []any{o.Tenant, id, c.Cell(at[staged.BaseVersion.Name], row).Int}
+	for row := range g.rows {
+		id := g.columns[g.at["id"]].text(row)
+		args := []any{o.Tenant, id, g.columns[g.at[staged.BaseVersion.Name]].value(row).Int}
 		for _, n := range names {
-			switch v := c.Cell(at[n], row); {
-			case v.Null:
+			switch v := g.columns[g.at[n]].value(row); v.Kind {
+			case store.Null:
 				args = append(args, nil)
-			case c.IsInt(at[n]):
+			case store.Int:
 				args = append(args, v.Int)
 			default:
 				args = append(args, v.Text)
@@ -62,8 +62,7 @@ func CorrectChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols [
 			return fmt.Errorf("record the correction: %w", err)
 		}
 	}
-	prov := &provenanceSource{c: c, at: at, o: o, entity: e.Name, row: -1}
-	if _, err := tx.Load(ctx, "provenance", provenanceColumns, prov); err != nil {
+	if _, err := tx.Load(ctx, "provenance", provenanceColumns, newProvenanceSource(g)); err != nil {
 		if errors.Is(err, store.ErrConflict) {
 			return fmt.Errorf("load provenance: %w", ErrHeld)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/staged"
@@ -26,15 +25,16 @@ type Origin struct {
 	Operator        string
 }
 
-// LoadChunk puts the records of one chunk into the register, with id map, provenance, one event and a new revision, inside the
-// caller's transaction. It returns ErrHeld if one of the ids is already there.
-func LoadChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols []importers.Column, c *staged.Chunk, o Origin) error {
-	at := positions(cols)
+// Load puts the records into the register, with id map, provenance, one event and a new revision, inside the caller's
+// transaction. It returns ErrHeld if one of the ids is already there.
+func (g *Group) Load(ctx context.Context, tx *store.Tx) error {
+	g.Sort()
+	e, o := g.entity, g.o
 	for _, table := range e.Tables {
-		src := newRecordSource(e, cols, c, o.Tenant)
+		src := newRecordSource(g)
 		if e.Event {
-			class := at["class"]
-			src.skip = func(row int) bool { return tableFor(e, c.Cell(class, row).Text) != table }
+			class := &g.columns[g.at["class"]]
+			src.skip = func(row int) bool { return tableFor(e, class.text(row)) != table }
 		}
 		if _, err := tx.Load(ctx, table, tableColumns(e), src); err != nil {
 			if errors.Is(err, store.ErrConflict) {
@@ -43,11 +43,10 @@ func LoadChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols []im
 			return fmt.Errorf("load %s: %w", table, err)
 		}
 	}
-	if err := loadIDMap(ctx, tx, e, c, at, o); err != nil {
+	if err := g.loadIDMap(ctx, tx); err != nil {
 		return err
 	}
-	prov := &provenanceSource{c: c, at: at, o: o, entity: e.Name, row: -1}
-	if _, err := tx.Load(ctx, "provenance", provenanceColumns, prov); err != nil {
+	if _, err := tx.Load(ctx, "provenance", provenanceColumns, newProvenanceSource(g)); err != nil {
 		return fmt.Errorf("load provenance: %w", err)
 	}
 	now, err := tx.Now(ctx)
@@ -57,7 +56,7 @@ func LoadChunk(ctx context.Context, tx *store.Tx, e *importers.Entity, cols []im
 	if _, err := tx.Exec(ctx, `
 		INSERT INTO events (tenant, at, kind, entity, batch, snapshot, source, records, digest, operation, operator)
 		VALUES ($1, $2, 'import', $3, $4, $5, $6, $7, $8, $9, $10)`,
-		o.Tenant, now, e.Name, o.Batch, o.Snapshot, o.Source, int64(c.Rows()), o.StagedDigest, o.Operation, o.Operator); err != nil {
+		o.Tenant, now, e.Name, o.Batch, o.Snapshot, o.Source, int64(g.rows), o.StagedDigest, o.Operation, o.Operator); err != nil {
 		return fmt.Errorf("record the import event: %w", err)
 	}
 	return advance(ctx, tx, o)
@@ -73,28 +72,26 @@ func positions(cols []importers.Column) map[string]int {
 
 // recordSource gives the rows of one entity table.
 type recordSource struct {
-	c      *staged.Chunk
-	tenant string
-	cols   []int // staged column of each table column after tenant; -1 for version
-	skip   func(row int) bool
-	row    int
+	g    *Group
+	cols []*column // of each table column after tenant; nil for version
+	skip func(row int) bool
+	row  int
 }
 
-func newRecordSource(e *importers.Entity, cols []importers.Column, c *staged.Chunk, tenant string) *recordSource {
-	at := positions(cols)
-	s := &recordSource{c: c, tenant: tenant, row: -1}
-	for _, n := range tableColumns(e)[1:] {
+func newRecordSource(g *Group) *recordSource {
+	s := &recordSource{g: g, row: -1}
+	for _, n := range tableColumns(g.entity)[1:] {
 		if n == "version" {
-			s.cols = append(s.cols, -1)
+			s.cols = append(s.cols, nil)
 			continue
 		}
-		s.cols = append(s.cols, at[n])
+		s.cols = append(s.cols, &g.columns[g.at[n]])
 	}
 	return s
 }
 
 func (s *recordSource) Next() bool {
-	for s.row++; s.row < s.c.Rows(); s.row++ {
+	for s.row++; s.row < s.g.rows; s.row++ {
 		if s.skip == nil || !s.skip(s.row) {
 			return true
 		}
@@ -103,13 +100,13 @@ func (s *recordSource) Next() bool {
 }
 
 func (s *recordSource) Values(dst []store.Value) {
-	dst[0] = textValue(s.tenant)
+	dst[0] = textValue(s.g.o.Tenant)
 	for i, col := range s.cols {
-		if col < 0 {
+		if col == nil {
 			dst[i+1] = store.Value{Kind: store.Int, Int: 1}
 			continue
 		}
-		dst[i+1] = cellValue(s.c, col, s.row)
+		dst[i+1] = col.value(s.row)
 	}
 }
 
@@ -132,119 +129,72 @@ var provenanceColumns = []string{
 	"tenant", "id", "entity", "batch", "snapshot", "source", "file_digest", "sheet", "row", "line", "row_digest", "mapping_digest", "staged_digest", "obtained_at",
 }
 
+// provenanceSource gives the rows of the provenance table.
 type provenanceSource struct {
-	c      *staged.Chunk
-	at     map[string]int
-	o      Origin
-	entity string
-	row    int
+	g    *Group
+	cols [6]*column // id, file_digest, sheet, row, line, row_digest
+	row  int
 }
 
-func (s *provenanceSource) Next() bool { s.row++; return s.row < s.c.Rows() }
+func newProvenanceSource(g *Group) *provenanceSource {
+	s := &provenanceSource{g: g, row: -1}
+	for i, n := range []string{"id", "file_digest", "sheet", "row", "line", "row_digest"} {
+		s.cols[i] = &g.columns[g.at[n]]
+	}
+	return s
+}
+
+func (s *provenanceSource) Next() bool { s.row++; return s.row < s.g.rows }
 func (s *provenanceSource) Err() error { return nil }
 func (s *provenanceSource) Values(dst []store.Value) {
-	get := func(n string) store.Value { return cellValue(s.c, s.at[n], s.row) }
-	dst[0], dst[1], dst[2] = textValue(s.o.Tenant), get("id"), textValue(s.entity)
-	dst[3], dst[4], dst[5] = textValue(s.o.Batch), textValue(s.o.Snapshot), textValue(s.o.Source)
-	dst[6], dst[7], dst[8], dst[9], dst[10] = get("file_digest"), get("sheet"), get("row"), get("line"), get("row_digest")
-	dst[11], dst[12] = textValue(s.o.MappingDigest), textValue(s.o.StagedDigest)
-	dst[13] = store.Value{Kind: store.Int, Int: s.o.ObtainedAt}
+	o := &s.g.o
+	dst[0], dst[1], dst[2] = textValue(o.Tenant), s.cols[0].value(s.row), textValue(s.g.entity.Name)
+	dst[3], dst[4], dst[5] = textValue(o.Batch), textValue(o.Snapshot), textValue(o.Source)
+	for i, col := range s.cols[1:] {
+		dst[6+i] = col.value(s.row)
+	}
+	dst[11], dst[12] = textValue(o.MappingDigest), textValue(o.StagedDigest)
+	dst[13] = store.Value{Kind: store.Int, Int: o.ObtainedAt}
 }
 
-// loadIDMap adds the chunk's keys. Events of one key share one row, and a retracted record leaves its row, so keys already held
+// loadIDMap adds the group's keys. Events of one key share one row, and a retracted record leaves its row, so keys already held
 // are left out; that no record is held twice, the record tables have seen to.
-func loadIDMap(ctx context.Context, tx *store.Tx, e *importers.Entity, c *staged.Chunk, at map[string]int, o Origin) error {
-	idCol, sysCol, keyCol := at["record_id"], at["system"], at["external_key"]
-	src := &idMapSource{entity: e.Name, o: o, row: -1}
-	seen := make(map[string]bool)
-	for row := range c.Rows() {
-		id := c.Cell(idCol, row).Text
-		if e.Event && seen[id] {
-			continue
-		}
-		seen[id] = true
-		system := c.Cell(sysCol, row).Text
-		src.rows = append(src.rows, idMapRow{id: id, system: system, digest: o.KeyDigest(system, e.Name, c.Cell(keyCol, row).Text)})
-	}
-	filter := e.Event
-	if !filter {
+func (g *Group) loadIDMap(ctx context.Context, tx *store.Tx) error {
+	held := g.entity.Event
+	if !held {
 		var err error
-		if filter, err = retractedBefore(ctx, tx, o.Tenant); err != nil {
+		if held, err = retractedBefore(ctx, tx, g.o.Tenant); err != nil {
 			return err
 		}
 	}
-	if filter {
-		held, err := heldIDs(ctx, tx, src.rows)
-		if err != nil {
-			return err
-		}
-		kept := src.rows[:0]
-		for _, r := range src.rows {
-			if !held[r.id] {
-				kept = append(kept, r)
-			}
-		}
-		src.rows = kept
+	var err error
+	src := &idMapSource{entity: g.entity.Name, tenant: g.o.Tenant, rows: g.keys, row: -1}
+	columns := []string{"tenant", "system", "entity", "key_digest", "id"}
+	if held {
+		_, err = tx.LoadNew(ctx, "id_map", columns, "id", src)
+	} else {
+		_, err = tx.Load(ctx, "id_map", columns, src)
 	}
-	if _, err := tx.Load(ctx, "id_map", []string{"tenant", "system", "entity", "key_digest", "id"}, src); err != nil {
-		if errors.Is(err, store.ErrConflict) {
-			return fmt.Errorf("load id map: %w", ErrHeld)
-		}
+	if errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("load id map: %w", ErrHeld)
+	}
+	if err != nil {
 		return fmt.Errorf("load id map: %w", err)
 	}
 	return nil
 }
 
-type idMapRow struct{ id, system, digest string }
-
 type idMapSource struct {
-	entity string
-	o      Origin
-	rows   []idMapRow
-	row    int
+	entity, tenant string
+	rows           []idMapRow
+	row            int
 }
 
 func (s *idMapSource) Next() bool { s.row++; return s.row < len(s.rows) }
 func (s *idMapSource) Err() error { return nil }
 func (s *idMapSource) Values(dst []store.Value) {
-	r := s.rows[s.row]
-	dst[0], dst[1], dst[2], dst[3], dst[4] = textValue(s.o.Tenant), textValue(r.system), textValue(s.entity), textValue(r.digest), textValue(r.id)
-}
-
-// heldIDs tells which of the ids the id map holds.
-func heldIDs(ctx context.Context, tx *store.Tx, rows []idMapRow) (map[string]bool, error) {
-	held := make(map[string]bool)
-	const some = 500
-	for len(rows) > 0 {
-		n := min(some, len(rows))
-		args := make([]any, n)
-		var in strings.Builder
-		for i := range n {
-			if i > 0 {
-				in.WriteByte(',')
-			}
-			fmt.Fprintf(&in, "$%d", i+1)
-			args[i] = rows[i].id
-		}
-		got, err := tx.Query(ctx, `SELECT id FROM id_map WHERE id IN (`+in.String()+`)`, args...)
-		if err != nil {
-			return nil, fmt.Errorf("look up the id map: %w", err)
-		}
-		for got.Next() {
-			var id string
-			if err := got.Scan(&id); err != nil {
-				got.Close()
-				return nil, fmt.Errorf("look up the id map: %w", err)
-			}
-			held[id] = true
-		}
-		got.Close()
-		if err := got.Err(); err != nil {
-			return nil, fmt.Errorf("look up the id map: %w", err)
-		}
-		rows = rows[n:]
-	}
-	return held, nil
+	r := &s.rows[s.row]
+	dst[0], dst[1], dst[2], dst[3], dst[4] = textValue(s.tenant), textValue(r.system), textValue(s.entity), textValue(r.digest), textValue(r.id)
 }
 
 // CountTables calls f with the table of each record of a chunk.

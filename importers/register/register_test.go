@@ -90,9 +90,11 @@ func load(ctx context.Context, db *store.DB, path, digest, batch string) error {
 			return err
 		}
 		err = db.Update(ctx, func(tx *store.Tx) error {
-			return register.LoadChunk(ctx, tx, e, rd.Columns(), c, register.Origin{
+			g := register.NewGroup(e, rd.Columns(), register.Origin{
 				Identity: identity, Batch: batch, Snapshot: "initial", Source: "crm", StagedDigest: digest, ObtainedAt: 7, Operator: "tester", Operation: "op",
 			})
+			g.Add(c)
+			return g.Load(ctx, tx)
 		})
 		c.Release()
 		if err != nil {

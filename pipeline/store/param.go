@@ -29,7 +29,7 @@ type Value struct {
 type Source interface {
 	// Next goes to the next row; false at the end or after an error.
 	Next() bool
-	// Values fills one Value a column, in the order of the columns given to Load. dst keeps old values between rows.
+	// Values fills one Value a column, in the order of the columns given to Load. Texts must stay valid until Load returns.
 	Values(dst []Value)
 	// Err is the error that ended Next, if any.
 	Err() error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +15,17 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-func (tx *postgresTx) load(ctx context.Context, table string, columns []string, src Source) (int64, error) {
+func (tx *postgresTx) load(ctx context.Context, table string, columns []string, key string, src Source) (int64, error) {
+	if key != "" {
+		kept, err := tx.unheld(ctx, table, columns, key, src)
+		if err != nil {
+			return 0, err
+		}
+		if len(kept.values) == 0 {
+			return 0, nil
+		}
+		src = kept
+	}
 	quoted := make([]string, len(columns))
 	for i, c := range columns {
 		quoted[i] = quoteName(c)
@@ -181,3 +192,66 @@ func (c *copyEncoder) encodeInt(i int, n int64) error {
 	}
 	return nil
 }
+
+// unheld gives the rows of src whose key the table does not hold. COPY itself can't leave rows out.
+func (tx *postgresTx) unheld(ctx context.Context, table string, columns []string, key string, src Source) (*heldBack, error) {
+	at := slices.Index(columns, key)
+	all := &heldBack{width: len(columns)}
+	var keys []string
+	for src.Next() {
+		n := len(all.values)
+		all.values = append(all.values, make([]Value, len(columns))...)
+		src.Values(all.values[n:])
+		v := &all.values[n+at]
+		if v.Kind != Text {
+			return nil, fmt.Errorf("column %s: the key is no text", key)
+		}
+		if err := checkText(v.Text); err != nil {
+			return nil, fmt.Errorf("column %s: %w", key, err)
+		}
+		keys = append(keys, v.Text)
+	}
+	if err := src.Err(); err != nil {
+		return nil, fmt.Errorf("read the rows to load: %w", err)
+	}
+	rows, err := tx.tx.Query(ctx, "SELECT "+quoteName(key)+" FROM "+quoteName(table)+" WHERE "+quoteName(key)+" = ANY($1)", keys)
+	if err != nil {
+		return nil, tx.mapError(ctx, err)
+	}
+	defer rows.Close()
+	held := map[string]bool{}
+	for rows.Next() {
+		held[string(rows.RawValues()[0])] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, tx.mapError(ctx, err)
+	}
+	if len(held) > 0 {
+		kept := all.values[:0]
+		for ; len(all.values) > 0; all.values = all.values[all.width:] {
+			if !held[all.values[at].Text] {
+				kept = append(kept, all.values[:all.width]...)
+			}
+		}
+		all.values = kept
+	}
+	return all, nil
+}
+
+// heldBack is a Source of rows that were read before.
+type heldBack struct {
+	width  int
+	values []Value
+	begun  bool
+}
+
+func (s *heldBack) Next() bool {
+	if s.begun {
+		s.values = s.values[s.width:]
+	}
+	s.begun = true
+	return len(s.values) > 0
+}
+
+func (s *heldBack) Values(dst []Value) { copy(dst, s.values[:s.width]) }
+func (s *heldBack) Err() error         { return nil }

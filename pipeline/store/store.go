@@ -33,7 +33,8 @@ type engine interface {
 type engineTx interface {
 	exec(ctx context.Context, query string, args []param) (int64, error)
 	query(ctx context.Context, query string, args []param) (cursor, error)
-	load(ctx context.Context, table string, columns []string, src Source) (int64, error)
+	// load leaves out rows whose value of the column key is in the table already, unless key is "".
+	load(ctx context.Context, table string, columns []string, key string, src Source) (int64, error)
 	now(ctx context.Context) (int64, error)
 	lock(ctx context.Context, key int64) error
 	forUpdate() string
