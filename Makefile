@@ -47,10 +47,12 @@ lint: ## gofmt, go vet, staticcheck, golangci-lint
 	bin/tools/staticcheck ./...
 	bin/tools/golangci-lint run ./...
 
-# How much BENCH measures, and how often; docs/performance.md says how to read it.
-BENCH ?= -rows 300000 -runs 5
-bench: build bin/bench ## measure reading and dry-runs against their floors and peers (some minutes)
+# How much BENCH and BENCH_IMPORT measure, and how often; docs/performance.md says how to read it.
+BENCH        ?= -rows 300000 -runs 5
+BENCH_IMPORT ?= -rows 300000 -runs 3
+bench: build bin/bench bin/pgtest ## measure reading, dry-run and import against their floors and peers (several minutes)
 	bin/bench table -bin bin/sheetlift $(BENCH)
+	bin/bench import -bin bin/sheetlift $(BENCH_IMPORT)
 
 ci: ## what .ci/run calls: lint, test, race, demo
 	@rm -f $(SUMMARY)

@@ -5,3 +5,6 @@ func (p *Pipeline) CutBlocks(n int) { p.blockRows = n }
 
 // Spread makes the stages work on several blocks at once, however few rows there are.
 func (p *Pipeline) Spread() { p.spread = true }
+
+// CutGroups makes an import commit as soon as it has n rows.
+func (p *Pipeline) CutGroups(n int) { p.groupRows = n }

@@ -170,9 +170,61 @@ func TestImportChild(t *testing.T) {
 			select {} // the chunk is committed; wait to be killed
 		}
 	}
-	if _, err := h.open().Import(context.Background()); err != nil {
+	p := h.open()
+	if n, err := strconv.Atoi(os.Getenv(childVariable + "_GROUP")); err == nil {
+		p.CutGroups(n)
+	}
+	if _, err := p.Import(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestKilledWithinAFile: an import that committed every chunk of a large file on its own dies after the second; one that commits
+// several together goes on from there, and nothing shows it but the events.
+func TestKilledWithinAFile(t *testing.T) {
+	t.Parallel()
+	const rows = 3*staged.ChunkRows + 100
+	text := bytes.NewBufferString(consentHeader)
+	for i := range rows {
+		fmt.Fprintf(text, "C-%d,S-%d,p%d@example.com,news,email,Y,,,,,,,\n", i, i, i)
+	}
+	large := map[string]string{"consents.csv": text.String()}
+	storetest.Each(t, func(t *testing.T, url string) {
+		want := newHouse(t, storetest.SQLite(t), large).mustRun(pipeline.Reconcile)
+		h := newHouse(t, url, large)
+		h.mustRun(pipeline.DryRun)
+		const before, alone = 4, 2 // files that are imported before, and chunks that are committed alone
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestImportChild$", "-test.v")
+		cmd.Env = append(os.Environ(), childVariable+"="+h.dir, childVariable+"_DB="+url, childVariable+"_GROUP=1", fmt.Sprintf("%s_CHUNKS=%d", childVariable, before+alone))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(2 * time.Minute); h.events() < before+alone && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Fatal("the import was not killed under way")
+		}
+		if n := h.counts()["legacy_assertions"]; n != alone*staged.ChunkRows {
+			t.Fatalf("%d records when it was killed, want %d", n, alone*staged.ChunkRows)
+		}
+		if !h.expireLease() {
+			t.Fatal("no import is running")
+		}
+		got := h.mustRun(pipeline.Reconcile)
+		c := h.counts()
+		if c["legacy_assertions"] != rows || c["provenance"] != c["id_map"] || c["events"] != before+alone+1 {
+			t.Errorf("register: %v", c)
+		}
+		for _, stage := range []string{pipeline.Import, pipeline.Reconcile} {
+			if a, b := pipeline.Common(got[stage]).Digest, pipeline.Common(want[stage]).Digest; a != b {
+				t.Errorf("%s has digest %s, %s without a kill", stage, a, b)
+			}
+		}
+	})
 }
 
 // TestKilledImport is must-show 5: kill -9 after each chunk and at other moments, run again: the same end state as without, on

@@ -202,7 +202,7 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 		return err
 	}
 	read := &groupReader{
-		entity: e, reader: rd, done: done,
+		entity: e, reader: rd, done: done, rows: groupRows,
 		start: func() *register.Group { return register.NewGroup(e, rd.Columns(), o) },
 		count: func(table string) {
 			counts[table].Records++
@@ -210,6 +210,9 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 				counts[table].Corrected++
 			}
 		},
+	}
+	if p.groupRows > 0 {
+		read.rows = p.groupRows
 	}
 	return read.each(func(g *chunkGroup) error {
 		if err := p.importGroup(ctx, op, in, e, f, g); err != nil {
@@ -235,11 +238,9 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 		if err := p.revisionUnmoved(ctx, tx, in.rec); err != nil {
 			return err
 		}
-		// The checkpoints come first: a process that was taken over from is to learn that, not that the rows are there already.
-		for i, n := range g.numbers {
-			if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(n), "rows": g.rows[i]}); err != nil {
-				return err
-			}
+		// A process that was taken over from is to learn that, not that the rows are there already.
+		if err := op.Holds(ctx, tx); err != nil {
+			return err
 		}
 		load := g.records.Load
 		if f.Part == partCorrect {
@@ -255,8 +256,13 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 		if err != nil {
 			return err
 		}
-		// Whoever waited for this transaction must not find a lease that ran out while it wrote.
-		return op.Renew(ctx, tx)
+		// The checkpoints come last: until then the row is free for the heartbeat, and the lease that they extend runs from the commit.
+		for i, n := range g.numbers {
+			if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(n), "rows": g.rows[i]}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -28,11 +28,12 @@ type groupReader struct {
 	entity *importers.Entity
 	reader *staged.Reader
 	done   map[int]bool
+	rows   int // a group holds at least, unless it is the last
 	start  func() *register.Group
 	count  func(table string) // called for each record of the file
 }
 
-// each calls f with one group after the other. The last may be empty.
+// each calls f with one group after the other. One that is empty stands for chunks that were in the register.
 func (r *groupReader) each(f func(*chunkGroup) error) (err error) {
 	groups, stop, ended := make(chan *chunkGroup), make(chan struct{}), make(chan struct{})
 	var failed error
@@ -71,7 +72,7 @@ func (r *groupReader) each(f func(*chunkGroup) error) (err error) {
 // read calls give with each group until it says no.
 func (r *groupReader) read(give func(*chunkGroup) bool) error {
 	g := &chunkGroup{records: r.start()}
-	var until int64
+	var until, given int64
 	for i := range r.reader.Chunks() {
 		c, err := r.reader.Chunk(i)
 		if err != nil {
@@ -86,15 +87,17 @@ func (r *groupReader) read(give func(*chunkGroup) bool) error {
 		}
 		c.Release()
 		g.until = until
-		if g.records.Rows() >= groupRows || g.records.Size() >= groupBytes {
+		if g.records.Rows() >= r.rows || g.records.Size() >= groupBytes {
 			g.records.Sort()
 			if !give(g) {
 				return nil
 			}
-			g = &chunkGroup{records: r.start(), until: until}
+			g, given = &chunkGroup{records: r.start()}, until
 		}
 	}
-	g.records.Sort()
-	give(g)
+	if until > given {
+		g.records.Sort()
+		give(g)
+	}
 	return nil
 }

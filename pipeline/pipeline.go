@@ -75,6 +75,7 @@ type Pipeline struct {
 
 	spread    bool // over all processors, however few rows there are
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
+	groupRows int  // rows with which an import commits; 0 for as many as is fast
 }
 
 // New returns a pipeline over an opened and migrated database.

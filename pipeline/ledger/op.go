@@ -164,21 +164,32 @@ func (op *Op) heartbeat(ctx context.Context, lost context.CancelCauseFunc) {
 }
 
 func (op *Op) extend(ctx context.Context) error {
-	return op.ledger.db.Update(ctx, func(tx *store.Tx) error { return op.Renew(ctx, tx) })
+	return op.ledger.db.Update(ctx, func(tx *store.Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		err = one(tx.Exec(ctx, `
+			UPDATE operations SET lease_until = $4
+			WHERE id = $1 AND fence = $2 AND incarnation = $3 AND state = 'running'`,
+			op.rec.ID, op.fence, op.ledger.opt.Incarnation, now+op.ledger.opt.Lease.Microseconds()))
+		if errors.Is(err, errLost) {
+			return op.fenced()
+		}
+		return err
+	})
 }
 
-// Renew extends the lease in the caller's transaction: at the end of one that took long, so that the lease runs from its commit.
-// ErrFenced if this process no longer holds the operation; the transaction cannot be committed any more then.
-func (op *Op) Renew(ctx context.Context, tx *store.Tx) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	err = one(tx.Exec(ctx, `
-		UPDATE operations SET lease_until = $4
+// Holds returns ErrFenced if this process no longer holds the operation. It is for the beginning of a transaction that does much
+// before its Checkpoint, which alone decides: nothing stands without one.
+func (op *Op) Holds(ctx context.Context, tx *store.Tx) error {
+	var n int64
+	err := tx.QueryRow(ctx, `
+		SELECT COUNT(*)
+		FROM operations
 		WHERE id = $1 AND fence = $2 AND incarnation = $3 AND state = 'running'`,
-		op.rec.ID, op.fence, op.ledger.opt.Incarnation, now+op.ledger.opt.Lease.Microseconds()))
-	if errors.Is(err, errLost) {
+		op.rec.ID, op.fence, op.ledger.opt.Incarnation).Scan(&n)
+	if err == nil && n != 1 {
 		return tx.Fail(op.fenced())
 	}
 	return err

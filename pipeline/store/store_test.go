@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -378,6 +380,100 @@ func TestLoadFails(t *testing.T) {
 		if id != "7" || n != 8 || note != "9" {
 			t.Errorf("numbers as text and the other way: got %q %d %q", id, n, note)
 		}
+	})
+}
+
+// What is there already is left out by its key, and by its key only.
+func TestLoadNew(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := open(t, url)
+		ctx := t.Context()
+		unique := `CREATE UNIQUE INDEX things_note ON things (note)`
+		update(t, db, func(tx *store.Tx) error { _, err := tx.Exec(ctx, unique); return err })
+		load := func(src *values) (n int64, err error) {
+			err = db.Update(ctx, func(tx *store.Tx) error {
+				n, err = tx.LoadNew(ctx, "things", loadColumns, "id", src)
+				return err
+			})
+			return n, err
+		}
+		var rows values
+		for i := range 100 {
+			rows = append(rows, []store.Value{text(fmt.Sprintf("%03d", 2*i)), number(int64(i)), {}})
+		}
+		if n, err := load(&rows); n != 100 || err != nil {
+			t.Fatalf("into an empty table: %d, %v", n, err)
+		}
+		for i := range 200 {
+			rows = append(rows, []store.Value{text(fmt.Sprintf("%03d", i)), number(1000), text(fmt.Sprint(i))})
+		}
+		all := slices.Clone(rows)
+		if n, err := load(&rows); n != 100 || err != nil {
+			t.Fatalf("half of them new: %d, %v", n, err)
+		}
+		if n, err := load(&all); n != 0 || err != nil {
+			t.Fatalf("none of them new: %d, %v", n, err)
+		}
+		var kept, sum int64
+		update(t, db, func(tx *store.Tx) error {
+			return tx.QueryRow(ctx, `SELECT COUNT(*), SUM(n) FROM things`).Scan(&kept, &sum)
+		})
+		if kept != 200 || sum != 99*100/2+100*1000 {
+			t.Errorf("%d rows, sum %d", kept, sum)
+		}
+		for name, tt := range map[string]struct {
+			row  []store.Value
+			want error
+		}{
+			"another unique column": {[]store.Value{text("new"), number(1), text("7")}, store.ErrConflict},
+			"NULL in a NOT NULL":    {[]store.Value{text("new"), {}, {}}, store.ErrConstraint},
+			"text with a NUL":       {[]store.Value{text("n\x00"), number(1), {}}, store.ErrText},
+		} {
+			if _, err := load(&values{tt.row}); !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v, want %v", name, err, tt.want)
+			}
+		}
+		if n := count(t, db); n != 200 {
+			t.Errorf("%d rows after refusals, want 200", n)
+		}
+	})
+}
+
+// A statement keeps what was bound for the row before; no row may get another's values by that.
+func TestLoadOfRowsThatRepeatValues(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := open(t, url)
+		ctx := t.Context()
+		rnd := rand.New(rand.NewPCG(1, 2))
+		kinds := []store.Value{{}, text(""), text("a"), text("b"), number(1), number(0), text(strings.Repeat("é", 300))}
+		var rows values
+		for i := range 1000 {
+			rows = append(rows, []store.Value{text(fmt.Sprintf("%04d", i)), number(int64(rnd.IntN(3))), kinds[rnd.IntN(len(kinds))]})
+		}
+		want := slices.Clone(rows)
+		update(t, db, func(tx *store.Tx) error { _, err := tx.Load(ctx, "things", loadColumns, &rows); return err })
+		update(t, db, func(tx *store.Tx) error {
+			got, err := tx.Query(ctx, `SELECT n, note FROM things ORDER BY id`)
+			if err != nil {
+				return err
+			}
+			defer got.Close()
+			for i := 0; got.Next(); i++ {
+				var n int64
+				var note *string
+				if err := got.Scan(&n, &note); err != nil {
+					return err
+				}
+				w := want[i][2]
+				if w.Kind == store.Int {
+					w = text(fmt.Sprint(w.Int))
+				}
+				if n != want[i][1].Int || (note == nil) != (w.Kind == store.Null) || note != nil && *note != w.Text {
+					t.Fatalf("row %d: %d and %v, want %v", i, n, note, want[i])
+				}
+			}
+			return got.Err()
+		})
 	})
 }
 

@@ -5,6 +5,7 @@
 //	bench excelize FILE                              count cells with excelize's Rows, raw values, limits raised
 //	bench csv FILE                                   count fields with encoding/csv, ReuseRecord
 //	bench table [-rows N] [-runs N] -bin SHEETLIFT   measure all of it and print a table
+//	bench import [-rows N] [-runs N] -bin SHEETLIFT  measure an import beside sqlite3's .import and psql's \copy
 //
 // It promises ratios that can be compared: all commands take turns in one run, each is a process of its own, time and peak
 // memory are what the operating system says of the finished process, and a ratio is taken within a round before the median
@@ -28,7 +29,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return errors.New("say generate, inflate, excelize, csv or table")
+		return errors.New("say generate, inflate, excelize, csv, table or import")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	switch args[0] {
@@ -42,10 +43,12 @@ func run(args []string) error {
 		return w.write(*out)
 	case "table":
 		return table(flags, args[1:])
+	case "import":
+		return importTable(flags, args[1:])
 	}
 	peer, ok := peers[args[0]]
 	if !ok {
-		return fmt.Errorf("there is no %q: say generate, inflate, excelize, csv or table", args[0])
+		return fmt.Errorf("there is no %q: say generate, inflate, excelize, csv, table or import", args[0])
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

@@ -31,17 +31,21 @@ type Cluster struct {
 // watchdogScript runs the server and outlives the process that started it just long enough to end it: the read returns when
 // the other end of the pipe is closed, by Stop or by the kernel.
 const watchdogScript = `
-"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-	-c max_connections=200 -c shared_buffers=64MB >"$2/log" 2>&1 </dev/null &
+program=$1
+dir=$2
+shift 2
+"$program" -D "$dir/data" -k "$dir" -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+	-c max_connections=200 -c shared_buffers=64MB "$@" >"$dir/log" 2>&1 </dev/null &
 server=$!
 read line
 kill -QUIT $server
 wait $server
-rm -rf "$2"
+rm -rf "$dir"
 `
 
-// Start makes and starts a cluster. Durability is off: it must not survive anything.
-func Start() (*Cluster, error) {
+// Start makes and starts a cluster, with settings NAME=VALUE of the server. Durability is off unless they say otherwise: it must
+// not survive anything.
+func Start(settings ...string) (*Cluster, error) {
 	initdb, err := findBinary("initdb")
 	if err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func Start() (*Cluster, error) {
 	}
 	c := &Cluster{dir: dir, URL: (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres",
 		RawQuery: url.Values{"host": {dir}}.Encode()}).String()}
-	if err := c.start(initdb, postgres, credential); err != nil {
+	if err := c.start(initdb, postgres, credential, settings); err != nil {
 		_ = c.Stop()
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -70,7 +74,7 @@ func Start() (*Cluster, error) {
 	return c, nil
 }
 
-func (c *Cluster) start(initdb, postgres string, credential *syscall.Credential) error {
+func (c *Cluster) start(initdb, postgres string, credential *syscall.Credential, settings []string) error {
 	if credential != nil {
 		if err := os.Chown(c.dir, int(credential.Uid), int(credential.Gid)); err != nil {
 			return err
@@ -83,7 +87,11 @@ func (c *Cluster) start(initdb, postgres string, credential *syscall.Credential)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, bytes.TrimSpace(out.Bytes()))
 	}
-	c.watchdog = exec.Command("/bin/sh", "-c", watchdogScript, "watchdog", postgres, c.dir)
+	args := []string{"-c", watchdogScript, "watchdog", postgres, c.dir}
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	c.watchdog = exec.Command("/bin/sh", args...)
 	// Its own session: Ctrl-C in the terminal is for the test, which then ends, and then the server does.
 	c.watchdog.SysProcAttr = &syscall.SysProcAttr{Credential: credential, Setsid: true}
 	c.watchdog.Dir = c.dir
