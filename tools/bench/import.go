@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"flag"
@@ -13,8 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-
-	"sheetlift/pipeline/store/storetest"
+	"sync"
 )
 
 // importTable measures the import of a dry-run batch into each database beside what the database's own shell takes to load the same
@@ -26,6 +26,7 @@ func importTable(flags *flag.FlagSet, args []string) error {
 	runs := flags.Int("runs", 3, "measured rounds; one more goes before, uncounted")
 	bin := flags.String("bin", "bin/sheetlift", "the `program` to measure")
 	dir := flags.String("dir", "", "`folder` with the files of bench generate (default: made, and removed again)")
+	pgtest := flags.String("pgtest", "bin/pgtest", "the `program` that starts a PostgreSQL server")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -40,11 +41,9 @@ func importTable(flags *flag.FlagSet, args []string) error {
 	if err != nil {
 		return err
 	}
-	var cluster *storetest.Cluster
+	stop := func() {}
 	remove := func() {
-		if cluster != nil {
-			_ = cluster.Stop()
-		}
+		stop()
 		os.RemoveAll(work)
 	}
 	defer remove()
@@ -61,11 +60,12 @@ func importTable(flags *flag.FlagSet, args []string) error {
 	} else {
 		all = append(all, c...)
 	}
+	server := ""
 	if _, err := exec.LookPath("psql"); err != nil {
 		fmt.Println("PostgreSQL: not measured, there is no psql in PATH (Debian: apt-get install postgresql)")
-	} else if cluster, err = storetest.Start(durable...); err != nil {
-		fmt.Println("PostgreSQL: not measured:", err)
-	} else if c, err := b.postgres(cluster.URL); err != nil {
+	} else if server, stop, err = startServer(*pgtest); err != nil {
+		fmt.Println("PostgreSQL: not measured, no server:", err)
+	} else if c, err := b.postgres(server); err != nil {
 		return err
 	} else {
 		all = append(all, c...)
@@ -88,8 +88,38 @@ func importTable(flags *flag.FlagSet, args []string) error {
 	return printTable(os.Stdout, all)
 }
 
-// durable puts back what a server for tests leaves out.
-var durable = []string{"fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=256MB", "max_wal_size=4GB"}
+// startServer starts a server of its own with the durability that servers for tests do without. It ends when stop is called, or when
+// this process ends in whatever way.
+func startServer(pgtest string) (server string, stop func(), err error) {
+	stop = func() {}
+	var args []string
+	for _, s := range []string{"fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=256MB", "max_wal_size=4GB"} {
+		args = append(args, "-c", s)
+	}
+	cmd := exec.Command(pgtest, append(args, "--", "sh", "-c", `echo "$SHEETLIFT_TEST_POSTGRES"; exec cat`)...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", stop, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", stop, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", stop, err
+	}
+	stop = sync.OnceFunc(func() {
+		in.Close()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", func() {}, errors.New(pgtest + " started none")
+	}
+	return strings.TrimSpace(line), stop, nil
+}
 
 // importBench is a batch in a folder for each database.
 type importBench struct{ program, dir string }

@@ -2,7 +2,7 @@
 //
 //	go run ./pipeline/store/storetest/pgtest -- go test ./...
 //
-// The server is named to the command in SHEETLIFT_TEST_POSTGRES and ends with it. The exit code is the command's, or 125
+// Settings of the server (-c NAME=VALUE, any number of them) may stand before the two dashes. The server is named to the command in SHEETLIFT_TEST_POSTGRES and ends with it. The exit code is the command's, or 125
 // when the server or the command could not be started. If the variable is set already, that server is used.
 package main
 
@@ -24,16 +24,20 @@ func main() {
 const notStarted = 125
 
 func run(args []string) int {
+	var settings []string
+	for len(args) > 1 && args[0] == "-c" {
+		settings, args = append(settings, args[1]), args[2:]
+	}
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: pgtest -- COMMAND [ARGUMENT…]")
+		fmt.Fprintln(os.Stderr, "usage: pgtest [-c NAME=VALUE]… -- COMMAND [ARGUMENT…]")
 		return notStarted
 	}
 	env := os.Environ()
 	if os.Getenv(storetest.URLVariable) == "" {
-		cluster, err := storetest.Start()
+		cluster, err := storetest.Start(settings...)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "pgtest: %v\n", err)
 			return notStarted
