@@ -219,7 +219,9 @@ func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, recor
 func (p *Pipeline) checkSample(ctx context.Context, tx *store.Tx, e *importers.Entity, sample []SamplePair) error {
 	for i := range sample {
 		s := &sample[i]
-		err := register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: s.Record}, func(st *register.Stored) error {
+		// By the key alone: Filter.ID would look through the whole table for events of a record of that id.
+		one := register.Filter{Cond: fmt.Sprintf("id = $%d", register.FirstArg), Args: []any{s.Record}}
+		err := register.Each(ctx, tx, e, p.id.Tenant, one, func(st *register.Stored) error {
 			s.Agree = register.ContentDigest(&st.Record) == st.ContentDigest
 			return nil
 		})
