@@ -284,22 +284,20 @@ func (b *importBench) postgres(server string) ([]*contender, error) {
 	}, nil
 }
 
-// loaded are the tables that an import of the batch fills.
-var loaded = []string{"purposes", "notices", "receipts", "legacy_assertions", "provenance", "id_map"}
+// loaded are the tables that an import of the batch fills, each with what puts its rows in the order of the source. A digest does so
+// as well as the key that it is of: to the ids, which an import sorts by, either is chance.
+var loaded = []struct{ name, order string }{
+	{"purposes", "external_key"}, {"notices", "external_key"}, {"receipts", "external_key"}, {"legacy_assertions", "external_key"},
+	{"provenance", "source, row"}, {"id_map", "key_digest"},
+}
 
 // export writes the rows of the tables to files in the order of the source, by save, and gives how many each has. Tables without
 // rows are left out.
 func (b *importBench) export(save func(query, file string) error) (map[string]int, error) {
 	rows := map[string]int{}
 	for _, table := range loaded {
-		query := `SELECT * FROM ` + table + ` ORDER BY external_key`
-		switch table {
-		case "provenance":
-			query = `SELECT * FROM provenance ORDER BY source, row`
-		case "id_map":
-			query = `SELECT m.* FROM id_map m LEFT JOIN legacy_assertions r ON r.record_id = m.id ORDER BY r.external_key`
-		}
-		file := b.in(table + ".csv")
+		file := b.in(table.name + ".csv")
+		query := "SELECT * FROM " + table.name + " ORDER BY " + table.order
 		if err := save(query, file); err != nil {
 			return nil, err
 		}
@@ -308,7 +306,7 @@ func (b *importBench) export(save func(query, file string) error) (map[string]in
 			return nil, err
 		}
 		if n > 0 {
-			rows[table] = n
+			rows[table.name] = n
 		}
 	}
 	if rows["provenance"] == 0 {
