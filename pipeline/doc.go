@@ -23,6 +23,6 @@
 //	freeze             a bag is written beside its final name and renamed when complete: a half-written one is never used, the next
 //	                   freeze removes it
 //	dryrun             staged files are written into a folder with a .partial suffix and renamed when complete
-//	import             every chunk is one transaction with its checkpoint; the same command goes on after the last
+//	import             some chunks are one transaction with their checkpoints; the same command goes on after the last
 //	reconcile          reads only
 package pipeline

@@ -16,7 +16,7 @@
 //
 // # What happens if the process dies
 //
-// A chunk (at most staged.ChunkRows records of one staged file) is one transaction: its records, id map rows, provenance,
-// event, revision and the ledger's checkpoint, which is unique per operation and chunk. After a crash the import continues after the last
-// committed checkpoint; a chunk is in the register whole or not at all.
+// A group of chunks (staged.ChunkRows records each, of one staged file) is one transaction: its records, id map rows, provenance,
+// event, revision and the ledger's checkpoints, one a chunk. After a crash the import continues with the chunks that have none; a
+// chunk is in the register whole or not at all.
 package register
