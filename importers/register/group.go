@@ -220,5 +220,9 @@ func permuted[T any](list []T, order []uint32) []T {
 
 // size is about how many bytes the column holds.
 func (c *column) size() int {
-	return len(c.codes) + len(c.kinds) + 8*len(c.ints) + 4*len(c.ends) + c.all.Len()
+	n := len(c.codes) + len(c.kinds) + 8*len(c.ints) + 4*len(c.ends) + c.all.Len()
+	for i := range c.values {
+		n += len(c.values[i].Text)
+	}
+	return n
 }
