@@ -11,8 +11,9 @@ import (
 )
 
 // ShownHeaders gives the texts of a header row as messages and results may show them, one a column: by header, or by position
-// ("column C") where the header is blank or looks like a value about a person. If two or more cells look like data, the whole row
-// is hardly a header, and every column is shown by position: its other cells may be names, which nothing tells from headers.
+// ("column C") where the header is blank or looks like a value about a person. If two or more cells look like data, or one is an
+// address and another may be a name, the whole row is hardly a header, and every column is shown by position: its other cells may be
+// names, which nothing tells from headers.
 func ShownHeaders(header []string) []string {
 	shown := make([]string, len(header))
 	data := looksLikeData(header)
@@ -25,13 +26,15 @@ func ShownHeaders(header []string) []string {
 }
 
 func looksLikeData(header []string) bool {
-	n := 0
+	n, address, name := 0, false, false
 	for _, h := range header {
+		address = address || strings.Contains(h, "@")
+		name = name || h != "" && !strings.Contains(h, "@") && !finding.Quote(h)
 		if h = strings.TrimSpace(h); h != "" && (!showable(h) || numberOrDate(h) || idShaped(h)) {
 			n++
 		}
 	}
-	return n >= 2
+	return n >= 2 || address && name
 }
 
 func numberOrDate(s string) bool {

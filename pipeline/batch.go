@@ -221,7 +221,9 @@ func (b *Batch) Files() []string {
 }
 
 // abs makes a path of batch.yaml absolute.
-func (b *Batch) abs(p string) string { return filepath.Join(b.dir, filepath.FromSlash(p)) }
+func (b *Batch) abs(p string) string {
+	return filepath.Join(b.dir, filepath.FromSlash(namedFile(b.dir, p)))
+}
 
 // newestObtained is the latest obtained_at: the bag's date.
 func (b *Batch) newestObtained() time.Time {

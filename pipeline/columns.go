@@ -29,11 +29,14 @@ type sheetProfile struct {
 	seen      repeats // of whole rows
 	repeats   int     // set by finish
 	keys      []*keyProfile
+	export    *exportTime // what dates are compared with; nil if no source reads the sheet
+	hazards   sheetHazards
 
 	// Of the block being added:
 	below  []int    // its rows below the header
 	sums   []uint64 // hash of each row's cells
 	filled []int    // non-empty cells of each row
+	odd    []trait  // of each row: sample or totals in some cell; empty if there are none
 }
 
 type columnProfile struct {
@@ -46,6 +49,7 @@ type columnProfile struct {
 	padded    int
 	first     int // first row with a doubtful id
 	last      int
+	hazards   columnHazards
 }
 
 // keyProfile counts repeats of a combination of columns.
@@ -114,6 +118,7 @@ func (s *sheetProfile) add(b *source.Block) {
 		}
 	}
 	n := b.Rows()
+	s.odd = s.odd[:0]
 	s.sums, s.filled = append(s.sums[:0], make([]uint64, n)...), append(s.filled[:0], make([]int, n)...)
 	for _, col := range b.Used {
 		s.column(b, col)
@@ -128,6 +133,7 @@ func (s *sheetProfile) add(b *source.Block) {
 		s.seen.add(s.sums[i])
 	}
 	s.below = kept
+	s.hazardRows(b)
 	s.rows += len(kept)
 	for _, k := range s.keys {
 		s.key(b, k)
@@ -140,6 +146,7 @@ func (s *sheetProfile) column(b *source.Block, col int) {
 		s.columns = append(s.columns, &columnProfile{})
 	}
 	p, cells := s.columns[col], b.Cols[col]
+	all, same, before := source.Flags(0), ^source.Flags(0), p.filled
 	for _, i := range s.below {
 		c := &cells[i]
 		if c.Kind == source.Empty {
@@ -149,18 +156,30 @@ func (s *sheetProfile) column(b *source.Block, col int) {
 		h := maphash.Bytes(s.seed, v)
 		p.filled++
 		p.counts[c.Kind][c.Class]++
+		all |= c.Flags
+		same &= c.Flags
+		fresh := false
 		if !p.over {
-			p.distinct.add(h)
+			fresh = p.distinct.add(h)
 			if p.distinct.n > distinctLimit {
 				p.over, p.distinct = true, hashSet{}
 			}
 		}
 		if c.Kind == source.Number {
 			p.number(*c, v, b.RowNum[i])
+			if c.Class == source.Date || c.Class == source.DateTime {
+				p.hazards.take(s.export.ofSerial(v, c.Class == source.DateTime), b.RowNum[i])
+			}
+		} else if c.Kind == source.Text && (fresh || p.hazards.watch != nil) {
+			if t := p.hazards.text(s.export, h, v, fresh, p.over); t != 0 {
+				p.hazards.take(t, b.RowNum[i])
+				s.mark(i, t)
+			}
 		}
 		s.filled[i]++
 		s.sums[i] = mix(s.sums[i]^h, uint64(col)<<8|uint64(c.Kind))
 	}
+	p.hazards.shown(b, cells, s.below, p.filled-before, all, same)
 }
 
 // key adds the block to a key. Rows whose key is blank have none.

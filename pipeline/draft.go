@@ -60,7 +60,7 @@ func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, er
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil, &ConfigError{File: file, Message: "lies outside the folder that batch.yaml would lie in", Remedy: "copy the exports into this folder, or run init in the folder above them"}
 		}
-		list, err := draftFile(ctx, abs, filepath.ToSlash(rel), opt)
+		list, err := draftFile(ctx, abs, fileByNumber(dir, filepath.ToSlash(rel)), opt)
 		if err != nil {
 			return nil, err
 		}
@@ -124,6 +124,9 @@ func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
 	}
 	mapping := "mappings/" + name + ".yaml"
 	fmt.Fprintf(b, "  - name: %s\n    file: %s\n", name, strconv.Quote(d.file))
+	if fileNumber.MatchString(filepath.Base(d.file)) {
+		fmt.Fprintf(b, "    # the file's name looks like a value about a person, so its position among the exports of the folder stands here\n")
+	}
 	if d.look.Sheet != "" {
 		fmt.Fprintf(b, "    sheet: %s\n", strconv.Quote(d.sheetKey()))
 	}
@@ -244,7 +247,8 @@ func writeDrafts(dir string, order []Drafted, writes map[string][]byte) (err err
 // draft is what init found out about one sheet.
 type draft struct {
 	name      string // of the source, before it is made unique
-	file      string // relative to the batch
+	file      string // relative to the batch, as it is shown
+	base      string // its own name, never shown
 	described string // for people
 	text      bool
 	changed   time.Time
@@ -281,7 +285,7 @@ func draftFile(ctx context.Context, path, rel string, opt DraftOptions) ([]*draf
 	}
 	book, err := open.File(ctx, path, source.Options{Charset: opt.Charset, Delimiter: opt.Delimiter, Password: password()})
 	if err != nil {
-		return nil, err
+		return nil, unnamed(err, path, rel)
 	}
 	defer book.Close()
 	st, err := os.Stat(path)
@@ -290,9 +294,12 @@ func draftFile(ctx context.Context, path, rel string, opt DraftOptions) ([]*draf
 	}
 	var list []*draft
 	for i, sheet := range book.Sheets() {
-		d := &draft{file: rel, described: rel, text: book.Info().Format == "csv", changed: st.ModTime().UTC().Truncate(time.Second)}
+		d := &draft{file: rel, base: filepath.Base(path), described: rel, text: book.Info().Format == "csv", changed: st.ModTime().UTC().Truncate(time.Second)}
 		if err := d.read(ctx, book, i, sheet.Name); err != nil {
-			return nil, err
+			return nil, unnamed(err, path, rel)
+		}
+		if base := filepath.Base(rel); fileNumber.MatchString(base) {
+			d.described = "file " + base[1:]
 		}
 		if d.look == nil {
 			continue // an empty sheet has nothing to map
@@ -346,10 +353,10 @@ func (d *draft) read(ctx context.Context, book source.Book, i int, name string) 
 			if d.text {
 				name = ""
 			}
-			d.look = suggest.NewLook(filepath.Base(d.file), name, i+1, prof.headerRow, prof.header)
+			d.look = suggest.NewLook(d.base, name, i+1, prof.headerRow, prof.header)
 			// The longest row of texts is no header where another of the top rows is that of a known export.
 			for top := 0; top < min(b.Rows(), headerSearch) && presets.Find(d.look) == nil; top++ {
-				if l := suggest.NewLook(filepath.Base(d.file), name, i+1, b.RowNum[top], mappings.HeaderNames(b, top)); presets.Find(l) != nil {
+				if l := suggest.NewLook(d.base, name, i+1, b.RowNum[top], mappings.HeaderNames(b, top)); presets.Find(l) != nil {
 					d.look = l
 				}
 			}
@@ -424,6 +431,9 @@ var longDigits = regexp.MustCompile(`\d{7,}`)
 // fileSlug names a source after its file, without what looks like a value about a person.
 func fileSlug(rel string) string {
 	base := strings.TrimSuffix(filepath.Base(rel), filepath.Ext(rel))
+	if fileNumber.MatchString(base) {
+		return "file-" + base[1:]
+	}
 	if strings.ContainsAny(base, "@＠") {
 		return "source"
 	}

@@ -198,6 +198,8 @@ func (p *Pipeline) inventoryFile(ctx context.Context, path, file, digest string,
 		maps = append(maps, m)
 	}
 	p.sheets.remember(file, book.Sheets())
+	dates := false
+	lists := &listReader{book: book}
 	for i, sheet := range book.Sheets() {
 		var src *Source
 		var m *mappings.Mapping
@@ -206,11 +208,15 @@ func (p *Pipeline) inventoryFile(ctx context.Context, path, file, digest string,
 				src, m = s, maps[k]
 			}
 		}
-		inv, err := p.inventorySheet(ctx, book, i, sheet, src, m, file, rec)
+		inv, dated, err := p.inventorySheet(ctx, lists, i, sheet, src, m, file, rec)
 		if err != nil {
 			return nil, err
 		}
+		dates = dates || dated
 		f.Sheets = append(f.Sheets, *inv)
+	}
+	if err := reportHazards(rec, fileHazards(file, info, dates), "", sources[0], file); err != nil {
+		return nil, err
 	}
 	if err := counting.Wait(); err != nil {
 		return nil, err
@@ -266,10 +272,12 @@ func add(sink finding.Sink, rule string, s *Source, file, sheet string, edit fun
 	return sink.Add(f)
 }
 
-func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, sheet source.SheetInfo, src *Source, m *mappings.Mapping, file string, rec *recorder) (*InventorySheet, error) {
+// inventorySheet looks at one sheet, and says whether it has cells that are dates.
+func (p *Pipeline) inventorySheet(ctx context.Context, lists *listReader, i int, sheet source.SheetInfo, src *Source, m *mappings.Mapping, file string, rec finding.Sink) (*InventorySheet, bool, error) {
+	book := lists.book
 	prof, err := p.profileSheet(ctx, book, i, src, m)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	inv := &InventorySheet{
 		Sheet: sheet.Name, Visibility: string(sheet.Visibility), Rows: prof.facts.Rows, Cells: prof.facts.Cells,
@@ -295,11 +303,23 @@ func (p *Pipeline) inventorySheet(ctx context.Context, book source.Book, i int, 
 			inv.Keys = append(inv.Keys, source.Letters(col))
 		}
 	}
-	return inv, p.sheetFindings(rec, prof, sheet, src, file)
+	dates := false
+	for _, c := range prof.columns {
+		dates = dates || c.counts[source.Number][source.Date]+c.counts[source.Number][source.DateTime] > 0
+	}
+	if err := p.sheetFindings(rec, prof, sheet, src, file); err != nil {
+		return nil, false, err
+	}
+	found := prof.sheetHazards(book.Info().Format != "csv")
+	outside, err := prof.outsideLists(ctx, lists, i)
+	if err != nil {
+		return nil, false, err
+	}
+	return inv, dates, reportHazards(rec, append(found, outside...), sheet.Name, src, file)
 }
 
 // sheetFindings reports the hazards of one sheet.
-func (p *Pipeline) sheetFindings(rec *recorder, prof *readProfile, sheet source.SheetInfo, src *Source, file string) error {
+func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet source.SheetInfo, src *Source, file string) error {
 	var err error
 	report := func(rule string, edit func(*finding.Finding)) {
 		if err == nil {
@@ -380,6 +400,7 @@ type readProfile struct {
 	*sheetProfile
 	shown []string // headers as they may be shown
 	facts source.Facts
+	marks source.Marks
 }
 
 // name is the header of column col as it may be shown: by position when it is blank or looks like a personal value.
@@ -405,6 +426,7 @@ func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, sr
 		name = src.Name
 	}
 	prof := newSheetProfile()
+	prof.export = exportTimeOf(src, book.Info().Date1904)
 	first := true
 	var rows int64
 	for {
@@ -424,5 +446,5 @@ func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, sr
 		p.opt.Progress(Inventory, name, rows, 0)
 	}
 	prof.finish()
-	return &readProfile{sheetProfile: prof, facts: rd.Facts()}, nil
+	return &readProfile{sheetProfile: prof, facts: rd.Facts(), marks: source.MarksOf(ctx, rd)}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"sheetlift/importers/source"
@@ -99,6 +100,9 @@ func explain(err error) (message, remedy string) {
 		remedy = record.Remedy
 	case errors.As(err, &src):
 		remedy = src.Remedy
+		if src.Sheet != "" && mappings.LooksPersonal(src.Sheet) {
+			message = strings.ReplaceAll(message, strconv.Quote(src.Sheet), "(its name is not shown)")
+		}
 	case errors.As(err, &sheet):
 		remedy = sheet.Remedy
 	case errors.Is(err, store.ErrFull):

@@ -191,6 +191,7 @@ type Info struct {
 	LineEnds  string // text files: "LF", "CRLF", "CR", "mixed"
 	SepLine   bool   // text files: the file begins with a sep= line
 	SavedBy   string // workbooks: application named in docProps/app.xml, if any
+	NotBy     string // workbooks: what speaks against it, in plain words, if anything
 
 	Conversion *Conversion // nil unless another program converted the file
 }

@@ -22,7 +22,8 @@ type Look struct {
 	Rows      int    // below the header
 	Columns   []Column
 
-	seed maphash.Seed
+	seed  maphash.Seed
+	shown []string // headers as they may be shown
 }
 
 // Bounds of what a look keeps of a column.
@@ -212,7 +213,14 @@ func (l *Look) Name(index int) mappings.Column {
 	if c != nil {
 		folded = mappings.FoldHeader(c.Header)
 	}
-	if folded == "" || l.HeaderRow == 0 || mappings.LooksPersonal(c.Header) {
+	if len(l.shown) != len(l.Columns) {
+		headers := make([]string, len(l.Columns))
+		for i := range l.Columns {
+			headers[i] = l.Columns[i].Header
+		}
+		l.shown = mappings.ShownHeaders(headers)
+	}
+	if folded == "" || l.HeaderRow == 0 || mappings.LooksPersonal(c.Header) || l.shown[index] != c.Header {
 		return mappings.Column{Letter: source.Letters(index)}
 	}
 	nth, total := 0, 0

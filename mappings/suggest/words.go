@@ -207,3 +207,15 @@ func even(s string) string {
 	}
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
 }
+
+// Sounds says which of the fields a header sounds like most; "" if like none of them.
+func Sounds(header string, fields ...string) string {
+	header = plain(header)
+	best, of := 0, ""
+	for _, field := range fields {
+		if n := fits(field, header); n > best {
+			best, of = n, field
+		}
+	}
+	return of
+}

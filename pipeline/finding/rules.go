@@ -6,7 +6,7 @@ import (
 )
 
 // Rules is every rule the product raises, topic by topic. Ids are stable: scripts and waivers name them.
-var Rules = slices.Concat(mappingRules, pipelineRules)
+var Rules = slices.Concat(mappingRules, pipelineRules, hazardRules)
 
 var rulesByID = func() map[string]int {
 	m := make(map[string]int, len(Rules))

@@ -77,8 +77,9 @@ func Open(ctx context.Context, name string, r io.ReaderAt, size int64, opt sourc
 		Format:   "xlsx",
 		Said:     fmt.Sprintf("%s, %d %s", what, len(b.workbook.sheets), sheets),
 		Date1904: b.workbook.date1904,
-		SavedBy:  a.application(ctx),
 	}
+	name, version := a.application(ctx)
+	b.info.SavedBy, b.info.NotBy = name, notBy(name, version, b.workbook.theme)
 	return b, nil
 }
 

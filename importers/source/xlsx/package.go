@@ -70,4 +70,7 @@ func (p *Package) Claim(part int) error { return p.a.claim(part) }
 func (p *Package) Open(part int) (io.Reader, error) { return p.a.raw(part) }
 
 // SavedBy is the program that the package says it was saved by.
-func (p *Package) SavedBy(ctx context.Context) string { return p.a.application(ctx) }
+func (p *Package) SavedBy(ctx context.Context) string {
+	name, _ := p.a.application(ctx)
+	return name
+}

@@ -171,8 +171,8 @@ func escaped(b []byte) (rune, bool) {
 	return r, true
 }
 
-// appendAttr appends an attribute's value (XML 1.0, 3.3.3); a reference that stands for nothing known stays as written.
-func appendAttr(dst, raw []byte) []byte {
+// attrText gives an attribute's value (XML 1.0, 3.3.3); a reference that stands for nothing known stays as written.
+func attrText(raw []byte) (dst []byte) {
 	for len(raw) > 0 {
 		c := raw[0]
 		if c == '&' {

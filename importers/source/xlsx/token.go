@@ -201,7 +201,7 @@ func (t *token) attr(local string) (string, bool) {
 			return "", false
 		}
 		if _, n := splitName(name); string(n) == local {
-			return string(appendAttr(nil, value)), true
+			return string(attrText(value)), true
 		}
 		a = rest
 	}
@@ -215,7 +215,7 @@ func (t *token) plainAttr(name string) (string, bool) {
 			return "", false
 		}
 		if string(n) == name {
-			return string(appendAttr(nil, value)), true
+			return string(attrText(value)), true
 		}
 		a = rest
 	}

@@ -20,6 +20,7 @@ type sheetPart struct {
 type workbook struct {
 	sheets   []sheetPart
 	date1904 bool
+	theme    bool
 	styles   int // entry, -1 when there is none
 	strings  int
 	names    map[string]string // of cells, folded, to the formula that says which
@@ -38,6 +39,8 @@ func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes
 		switch {
 		case r.kind == "styles" && r.part >= 0:
 			b.styles = r.part
+		case r.kind == "theme" && r.part >= 0:
+			b.theme = true
 		case r.kind == "sharedStrings" && r.part >= 0:
 			b.strings = r.part
 		}
@@ -59,7 +62,7 @@ func (a *archive) readWorkbook(ctx context.Context, part int, types contentTypes
 			name := strings.ToLower(attrOr(t, "name"))
 			t, err := w.next()
 			if err == nil && t.kind == tokText && len(b.names) < source.MarksKept {
-				b.names[name] = strings.TrimSpace(string(appendAttr(nil, t.text)))
+				b.names[name] = strings.TrimSpace(string(attrText(t.text)))
 			}
 			return err
 		case t.is("sheets"):
@@ -156,30 +159,4 @@ func (w *walker) children(t token, name string, f func(t token)) error {
 		}
 	}
 	return nil
-}
-
-// application reads docProps/app.xml: the program that saved the workbook.
-func (a *archive) application(ctx context.Context) string {
-	rels, err := a.relations(ctx, "")
-	if err != nil {
-		return ""
-	}
-	for _, r := range rels {
-		if r.kind != "extended-properties" || r.part < 0 {
-			continue
-		}
-		name := ""
-		_ = a.walk(ctx, r.part, func(w *walker, t token) error {
-			if !t.is("Application") || t.empty {
-				return nil
-			}
-			t, err := w.next()
-			if err == nil && t.kind == tokText {
-				name = string(appendAttr(nil, t.text))
-			}
-			return err
-		})
-		return strings.TrimSpace(name)
-	}
-	return ""
 }
