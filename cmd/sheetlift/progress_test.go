@@ -32,7 +32,7 @@ func (l *locked) take() string {
 func TestPlainProgressEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out locked
-		p := newProgress(&out)
+		p := newProgress(&out, progressAuto)
 		p.Stop() // before anything began
 		p.Update("dryrun", "consents", 10, 0)
 		time.Sleep(9 * time.Second)

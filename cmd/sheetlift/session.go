@@ -21,7 +21,7 @@ import (
 
 // batchFlags are the flags of every command that works on a batch.
 type batchFlags struct {
-	output, db, as, home string
+	output, db, as, home, progress string
 }
 
 func (b *batchFlags) register(cmd *cobra.Command, writes bool) {
@@ -29,6 +29,7 @@ func (b *batchFlags) register(cmd *cobra.Command, writes bool) {
 	f.StringVar(&b.output, "output", asText, "form of the result: `text|json`")
 	f.StringVar(&b.db, "db", "", "database `URL`, sqlite:PATH or postgres://… (default: database: of batch.yaml, else sqlite:.sheetlift/register.db beside it)")
 	f.StringVar(&b.home, "home", "", "`folder` for the vault and what a run makes (default: .sheetlift beside batch.yaml)")
+	f.StringVar(&b.progress, "progress", progressAuto, "how long work is shown on stderr: `auto|plain|json|none` (auto: a bar on a terminal, else plain)")
 	if writes {
 		f.StringVar(&b.as, "as", "", "`name` of the operator (default: SHEETLIFT_OPERATOR, else the system's user)")
 	}
@@ -63,6 +64,11 @@ func loadBatch(path string, flags *batchFlags) (*pipeline.Batch, error) {
 	if err := oneOf("output", flags.output, asText, asJSON); err != nil {
 		return nil, err
 	}
+	if flags.progress != "" { // not every command has the flag
+		if err := oneOf("progress", flags.progress, progressAuto, progressPlain, progressJSON, progressNone); err != nil {
+			return nil, err
+		}
+	}
 	return pipeline.LoadBatch(path)
 }
 
@@ -77,7 +83,7 @@ func openSession(ctx context.Context, std stdio, path string, flags *batchFlags)
 
 // startSession opens the database of a batch and wires its pipeline; opt has what differs.
 func startSession(ctx context.Context, std stdio, batch *pipeline.Batch, path string, flags *batchFlags, opt pipeline.Options) (s *session, err error) {
-	s = &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err)}
+	s = &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err, flags.progress)}
 	if s.db, err = store.Open(ctx, flags.databaseURL(batch)); err != nil {
 		return nil, err
 	}
@@ -101,7 +107,7 @@ func lookSession(ctx context.Context, std stdio, path string, flags *batchFlags)
 	}
 	if file, isFile := strings.CutPrefix(flags.databaseURL(batch), "sqlite:"); isFile && file != "" {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			return &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err)}, false, nil
+			return &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err, flags.progress)}, false, nil
 		}
 	}
 	s, err = openSession(ctx, std, path, flags)
