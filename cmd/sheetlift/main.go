@@ -5,12 +5,16 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 )
 
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(40) // memory is promised in docs/performance.md; little is allocated for each row
+	}
+	if len(whereSignals) > 0 { // between two pieces of work nobody answers, and nobody dies of having asked
+		signal.Notify(make(chan os.Signal, 1), whereSignals...)
 	}
 	os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }

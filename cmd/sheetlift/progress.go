@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -35,6 +36,7 @@ const (
 type progress struct {
 	out  io.Writer
 	form string // plain, json, none; "" is the bar
+	asks []os.Signal
 
 	mu          sync.Mutex
 	what        string
@@ -45,10 +47,12 @@ type progress struct {
 	bars        *mpb.Progress
 	current     *mpb.Bar
 	quit, ended chan struct{} // of the goroutine that says lines
+
+	beside atomic.Pointer[string] // what stands beside the bar; drawing must not wait for mu, which waits for drawing
 }
 
 func newProgress(out io.Writer, form string) *progress {
-	p := &progress{out: out, form: form}
+	p := &progress{out: out, form: form, asks: whereSignals}
 	if form == "" || form == progressAuto {
 		p.form = progressPlain
 		if drawable(out) {
@@ -92,6 +96,8 @@ func (p *progress) draw(changed bool) {
 		return
 	}
 	p.drawn = now
+	pace := p.now().pace()
+	p.beside.Store(&pace)
 	if p.bars == nil {
 		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40), mpb.WithRefreshRate(drawEvery))
 	}
@@ -100,7 +106,7 @@ func (p *progress) draw(changed bool) {
 			p.current.Abort(true)
 		}
 		p.current = p.bars.AddBar(p.all,
-			mpb.PrependDecorators(decor.Name(p.what, decor.WCSyncSpaceR), decor.Any(func(decor.Statistics) string { return p.pace() })),
+			mpb.PrependDecorators(decor.Name(p.what, decor.WCSyncSpaceR), decor.Any(func(decor.Statistics) string { return *p.beside.Load() })),
 			mpb.AppendDecorators(decor.OnComplete(decor.Elapsed(decor.ET_STYLE_GO), "")),
 			mpb.BarRemoveOnComplete())
 	}
@@ -124,6 +130,11 @@ type state struct {
 func (p *progress) state() state {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.now()
+}
+
+// now is state for those who hold mu.
+func (p *progress) now() state {
 	s := state{Event: "progress", Stage: p.stage, Source: p.from, Rows: p.done, Of: p.all, what: p.what}
 	if p.what == "" {
 		return s
@@ -140,9 +151,7 @@ func (p *progress) state() state {
 	return s
 }
 
-// pace is what stands beside a bar.
-func (p *progress) pace() string { return p.state().pace() }
-
+// pace says how far and how fast.
 func (s state) pace() string {
 	line := strconv.FormatInt(s.Rows, 10) + " rows"
 	if s.Of > 0 {
@@ -177,8 +186,10 @@ func (p *progress) write(form string) {
 func (p *progress) say(quit, ended chan struct{}) {
 	defer close(ended)
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, whereSignals...)
-	defer signal.Stop(asked)
+	if len(p.asks) > 0 {
+		signal.Notify(asked, p.asks...)
+		defer signal.Stop(asked)
+	}
 	tick := time.NewTicker(plainEvery)
 	defer tick.Stop()
 	for {

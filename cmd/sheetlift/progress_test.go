@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +36,8 @@ func TestPlainProgressEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out locked
 		p := newProgress(&out, progressAuto)
-		p.Stop() // before anything began
+		p.asks = nil // signals come from outside the bubble
+		p.Stop()     // before anything began
 		p.Update("dryrun", "consents", 10, 0)
 		time.Sleep(9 * time.Second)
 		if got := out.take(); got != "" {
@@ -42,13 +46,13 @@ func TestPlainProgressEveryTenSeconds(t *testing.T) {
 		p.Update("dryrun", "consents", 5000, 0)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got, want := out.take(), "dryrun consents: 5000 rows\n"; got != want {
+		if got, want := out.take(), "dryrun consents: 5000 rows, 500 rows/s\n"; got != want {
 			t.Errorf("after ten seconds %q, want %q", got, want)
 		}
 		p.Update("import", "consents", 1, 4)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if got, want := out.take(), "import consents: 1 of 4 rows (25 %)\n"; got != want {
+		if got, want := out.take(), "import consents: 1 of 4 rows (25 %), 27s left\n"; got != want {
 			t.Errorf("after twenty seconds %q, want %q", got, want)
 		}
 		p.Stop()
@@ -71,7 +75,7 @@ func TestPlainProgressEveryTenSeconds(t *testing.T) {
 
 // The bar's goroutines end with Stop, whatever the order of updates.
 func TestBarEnds(t *testing.T) {
-	p := &progress{out: io.Discard, bar: true}
+	p := &progress{out: io.Discard}
 	for round := range 3 {
 		p.Update("map", "a", 1, 0)
 		p.Update("map", "a", 2, 0)
@@ -84,5 +88,32 @@ func TestBarEnds(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Fatalf("round %d: Stop does not return", round)
 		}
+	}
+}
+
+// A signal is answered at once, with what is known; JSON events hold the same in fields.
+func TestSignalAsksWhereItIs(t *testing.T) {
+	if len(whereSignals) == 0 {
+		t.Skip("this system has no such signal")
+	}
+	for form, want := range map[string]string{
+		progressPlain: "import consents: 2 of 8 rows (25 %)", progressNone: "import consents: 2 of 8 rows (25 %)",
+		progressJSON: `{"event":"progress","stage":"import","source":"consents","rows":2,"of":8,"elapsed_seconds":`,
+	} {
+		var out locked
+		p := newProgress(&out, form)
+		p.Update("import", "consents", 2, 8)
+		time.Sleep(200 * time.Millisecond) // the goroutine listens
+		if err := syscall.Kill(os.Getpid(), syscall.SIGUSR1); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for wait := time.Now(); got == "" && time.Since(wait) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+			got = out.take()
+		}
+		if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\n") {
+			t.Errorf("%s: %q, want %q", form, got, want)
+		}
+		p.Stop()
 	}
 }
