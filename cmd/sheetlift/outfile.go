@@ -24,8 +24,8 @@ type outFile struct {
 // createOut begins a file beside its final place, so that a folder that is not there, or may not be written to, is known before any
 // work is done.
 func createOut(flag, path string, mode fs.FileMode) (*outFile, error) {
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
-		return nil, usageError{fmt.Errorf("--%s %s: is no file that can be replaced", flag, path)}
+	if err := replaceable(flag, path); err != nil {
+		return nil, err
 	}
 	var random [6]byte
 	if _, err := rand.Read(random[:]); err != nil {

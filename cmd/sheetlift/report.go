@@ -42,6 +42,17 @@ same as a workbook. Neither holds a personal value. report gaps prints the table
 }
 
 func runReport(ctx context.Context, std stdio, path string, files reportFiles, flags *batchFlags) (err error) {
+	for kind, path := range map[string]string{"html": files.html, "xlsx": files.xlsx} {
+		if path == "" {
+			continue
+		}
+		if err := replaceable(kind, path); err != nil {
+			return err
+		}
+	}
+	if files.html != "" && filepath.Clean(files.html) == filepath.Clean(files.xlsx) {
+		return usageError{fmt.Errorf("--xlsx %s: the web page goes to the same file", files.xlsx)}
+	}
 	s, ok, err := lookSession(ctx, std, path, flags)
 	if err != nil {
 		return err

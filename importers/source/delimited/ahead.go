@@ -27,7 +27,7 @@ func (r *reader) turn(to lane) {
 
 // lanes is how many blocks there are: one in use, one being scanned, and some to wait, so that neither side waits for the other
 // at every block.
-const lanes = 4
+const lanes = 6
 
 // ahead scans blocks on a goroutine of its own while earlier ones are in use.
 type ahead struct {

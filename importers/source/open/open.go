@@ -27,6 +27,10 @@ import (
 
 // File opens the file at path. Closing the book closes the file.
 func File(ctx context.Context, path string, opt source.Options) (source.Book, error) {
+	// Opening a pipe waits for somebody to write to it, and nothing ends that.
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return nil, refuse(source.ErrUnsupported, path, "it is no regular file", "copy its content to a file first")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, notOpened(path, err)

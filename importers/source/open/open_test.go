@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -300,4 +301,15 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("an error without a remedy: %v", err)
 		}
 	})
+}
+
+// A pipe that nobody writes to is refused at once; opening it would wait for ever.
+func TestPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe.csv")
+	if err := exec.Command("mkfifo", path).Run(); err != nil {
+		t.Skip("this system has no mkfifo")
+	}
+	if _, err := File(context.Background(), path, source.Options{}); !errors.Is(err, source.ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
 }
