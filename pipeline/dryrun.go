@@ -129,6 +129,7 @@ type dryRunner struct {
 	facts    *facts
 	res      *DryRunResult
 	today    string
+	came     map[string]*came                                                 // by source: see leftOut
 	stored   func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 	obtained map[string]int64                                                 // see firstObtained
 }
@@ -159,7 +160,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return err
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
-	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
+	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -215,6 +216,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		if err := d.survey(ctx, sheets[i], plans[i]); err != nil {
 			return err
 		}
+	}
+	if err := d.leftOut(ctx); err != nil {
+		return err
 	}
 	d.facts.link()
 	left := map[string]int{} // record rules by entity that are not decided yet
@@ -322,6 +326,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	return d.pass(ctx, sh, plan, prepare, func(p *passed) error {
 		for i := range p.rows.List {
 			row := &p.rows.List[i]
+			d.cameBack(sh, plan, row)
 			for k := range row.Partial {
 				rec := &row.Partial[k].Record
 				if opposes(rec) {

@@ -165,7 +165,7 @@ func TestMendedRecords(t *testing.T) {
 		t.Errorf("without header: %v", err)
 	}
 	// It was never imported, so a better one may take its place.
-	h.write("headed.csv", consentHeader+"C-14,S-14,a@example.com,news,email,Y,,,,,,,\nC-18,S-14,a@example.com,news,email,Y,,,,,,,\n")
+	h.write("headed.csv", consentHeader+"C-14,S-14,a@example.com,news,email,Y,,,,,,,\nC-18,S-18,new@example.com,news,email,Y,,,,,,,\n")
 	if fr := h.snapshotOf("consents", "headed.csv"); fr.Snapshot != "mended-4" || fr.Parts[0].Base != "mended-2" {
 		t.Errorf("%+v", fr)
 	}
