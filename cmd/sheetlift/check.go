@@ -93,14 +93,6 @@ func (c *checkFlags) open(std stdio, asked []string) (*checker, error) {
 	return k, nil
 }
 
-func withoutPath(err error) error {
-	var where *fs.PathError
-	if errors.As(err, &where) {
-		return where.Err
-	}
-	return err
-}
-
 func (k *checker) abandon() {
 	for _, f := range []*outFile{k.junit, k.sarif, k.lines} {
 		if f != nil {

@@ -79,37 +79,31 @@ func (o *findingsOptions) check() (err error) {
 	return err
 }
 
-func runFindings(ctx context.Context, std stdio, path string, o *findingsOptions, flags *batchFlags) (err error) {
+func runFindings(ctx context.Context, std stdio, path string, o *findingsOptions, flags *batchFlags) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	s, ok, err := lookSession(ctx, std, path, flags)
-	if err != nil {
-		return err
-	}
-	defer s.close(&err)
-	if !ok {
-		return s.noRegister()
-	}
-	for _, name := range o.Sources {
-		if !hasSource(s.batch, name) {
-			return usageError{fmt.Errorf("--source %s: the batch has no such source", name)}
+	return looking(ctx, std, path, flags, func(s *session) error {
+		for _, name := range o.Sources {
+			if !hasSource(s.batch, name) {
+				return usageError{fmt.Errorf("--source %s: the batch has no such source", name)}
+			}
 		}
-	}
-	stage, outcome, err := s.pipeline.Found(ctx, o.stage)
-	if err != nil {
-		return err
-	}
-	if outcome == nil {
-		return &pipeline.ConfigError{File: s.path, Message: "no such stage has run yet, so there is no list of findings", Remedy: "run `" + s.command(stage) + "` first"}
-	}
-	if _, err := os.Stat(outcome.FindingsFile); outcome.FindingsFile != "" && errors.Is(err, fs.ErrNotExist) {
-		return &pipeline.FileError{Path: outcome.FindingsFile, Message: "the findings file is gone", Remedy: "run `" + s.command(stage) + "` again, which makes it anew"}
-	}
-	if o.count {
-		return countFindings(ctx, std, stage, outcome, o, flags)
-	}
-	return listFindings(ctx, std, stage, outcome, o, flags)
+		stage, outcome, err := s.pipeline.Found(ctx, o.stage)
+		if err != nil {
+			return err
+		}
+		if outcome == nil {
+			return &pipeline.ConfigError{File: s.path, Message: "no such stage has run yet, so there is no list of findings", Remedy: "run `" + s.command(stage) + "` first"}
+		}
+		if _, err := os.Stat(outcome.FindingsFile); outcome.FindingsFile != "" && errors.Is(err, fs.ErrNotExist) {
+			return &pipeline.FileError{Path: outcome.FindingsFile, Message: "the findings file is gone", Remedy: "run `" + s.command(stage) + "` again, which makes it anew"}
+		}
+		if o.count {
+			return countFindings(ctx, std, stage, outcome, o, flags)
+		}
+		return listFindings(ctx, std, stage, outcome, o, flags)
+	})
 }
 
 func hasSource(b *pipeline.Batch, name string) bool {

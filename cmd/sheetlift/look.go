@@ -74,29 +74,24 @@ an event with your name in the register. A key of several fields is their values
 	return cmd
 }
 
-func runTrace(ctx context.Context, std stdio, args []string, snapshot string, reveal bool, flags *batchFlags) (err error) {
+func runTrace(ctx context.Context, std stdio, args []string, snapshot string, reveal bool, flags *batchFlags) error {
 	if snapshot != "" && len(args) != 2 {
 		return usageError{errors.New("--snapshot goes with a cell: trace BATCH FILE!SHEET!B17")}
 	}
-	s, ok, err := lookSession(ctx, std, args[0], flags)
-	if err != nil {
-		return err
-	}
-	defer s.close(&err)
-	if !ok {
-		return s.noRegister()
-	}
-	var r *pipeline.TraceResult
-	if len(args) == 2 {
-		r, err = s.pipeline.TraceCell(ctx, args[1], snapshot, reveal)
-	} else {
-		r, err = s.pipeline.Trace(ctx, args[1], args[2], reveal)
-	}
-	if err != nil {
-		return err
-	}
-	s.pipeline.HideNames(r)
-	return show(std.out, flags.output, r, "")
+	return looking(ctx, std, args[0], flags, func(s *session) error {
+		var r *pipeline.TraceResult
+		var err error
+		if len(args) == 2 {
+			r, err = s.pipeline.TraceCell(ctx, args[1], snapshot, reveal)
+		} else {
+			r, err = s.pipeline.Trace(ctx, args[1], args[2], reveal)
+		}
+		if err != nil {
+			return err
+		}
+		s.pipeline.HideNames(r)
+		return show(std.out, flags.output, r, "")
+	})
 }
 
 func newVerify(std stdio) *cobra.Command {
@@ -115,29 +110,23 @@ register's provenance. Nothing is changed. The exit code is 4 when anything is n
 	return cmd
 }
 
-func runVerify(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
-	s, ok, err := lookSession(ctx, std, path, flags)
-	if err != nil {
-		return err
-	}
-	defer s.close(&err)
-	if !ok {
-		return s.noRegister()
-	}
-	r, err := s.pipeline.Verify(ctx)
-	s.progress.Stop()
-	if err != nil {
-		return err
-	}
-	next := ""
-	if !r.Passed {
-		next = "next: find out what changed the places above; nothing was repaired"
-	}
-	if err := show(std.out, flags.output, r, next); err != nil {
-		return err
-	}
-	if !r.Passed {
-		return finished{exitIntegrity}
-	}
-	return nil
+func runVerify(ctx context.Context, std stdio, path string, flags *batchFlags) error {
+	return looking(ctx, std, path, flags, func(s *session) error {
+		r, err := s.pipeline.Verify(ctx)
+		s.progress.Stop()
+		if err != nil {
+			return err
+		}
+		next := ""
+		if !r.Passed {
+			next = "next: find out what changed the places above; nothing was repaired"
+		}
+		if err := show(std.out, flags.output, r, next); err != nil {
+			return err
+		}
+		if !r.Passed {
+			return finished{exitIntegrity}
+		}
+		return nil
+	})
 }

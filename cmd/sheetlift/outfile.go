@@ -27,24 +27,34 @@ func createOut(flag, path string, mode fs.FileMode) (*outFile, error) {
 	if err := replaceable(flag, path); err != nil {
 		return nil, err
 	}
+	o, err := beginOut(path, mode)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--%s %s: can't be written: %w", flag, path, withoutPath(err))}
+	}
+	return o, nil
+}
+
+func beginOut(path string, mode fs.FileMode) (*outFile, error) {
 	var random [6]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, err
 	}
-	partial := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+hex.EncodeToString(random[:])+".partial")
-	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+hex.EncodeToString(random[:])+".partial"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
-		var where *fs.PathError
-		if errors.As(err, &where) {
-			err = where.Err
-		}
-		return nil, usageError{fmt.Errorf("--%s %s: can't be written: %w", flag, path, err)}
+		return nil, err
 	}
 	return &outFile{path: path, f: f, Writer: bufio.NewWriterSize(f, 1<<16)}, nil
 }
 
 // commit writes the content and gives the file its name.
 func (o *outFile) commit(write func(w io.Writer) error) error {
+	if err := o.finish(write); err != nil {
+		return &pipeline.FileError{Path: o.path, Message: "can't be written", Remedy: "make room on the disk, or name another place; the stages are done, run the command again to have the report", Err: err}
+	}
+	return nil
+}
+
+func (o *outFile) finish(write func(w io.Writer) error) error {
 	err := write(o.Writer)
 	if err == nil {
 		err = o.Flush()
@@ -60,13 +70,25 @@ func (o *outFile) commit(write func(w io.Writer) error) error {
 	}
 	if err != nil {
 		os.Remove(o.f.Name())
-		return &pipeline.FileError{Path: o.path, Message: "can't be written", Remedy: "make room on the disk, or name another place; the stages are done, run the command again to have the report", Err: err}
 	}
-	return nil
+	return err
 }
 
 // abandon leaves no trace of a file that was not finished.
 func (o *outFile) abandon() {
 	o.f.Close()
 	os.Remove(o.f.Name())
+}
+
+// withoutPath is the reason of a file error; who words it names the path.
+func withoutPath(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
 }

@@ -114,6 +114,19 @@ func lookSession(ctx context.Context, std stdio, path string, flags *batchFlags)
 	return s, err == nil, err
 }
 
+// looking opens the batch as lookSession does for work that needs a register.
+func looking(ctx context.Context, std stdio, path string, flags *batchFlags, work func(s *session) error) (err error) {
+	s, ok, err := lookSession(ctx, std, path, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	if !ok {
+		return s.noRegister()
+	}
+	return work(s)
+}
+
 // close ends the session; its error matters only if nothing else went wrong.
 func (s *session) close(err *error) {
 	s.progress.Stop()

@@ -23,22 +23,16 @@ back. An interrupted undo is finished by the same command. After it, run dry-run
 	return cmd
 }
 
-func runUndo(ctx context.Context, std stdio, path string, flags *batchFlags) (err error) {
-	s, ok, err := lookSession(ctx, std, path, flags)
-	if err != nil {
-		return err
-	}
-	defer s.close(&err)
-	if !ok {
-		return s.noRegister()
-	}
-	r, err := s.pipeline.Undo(ctx)
-	s.progress.Stop()
-	if err != nil {
-		return err
-	}
-	if err := show(std.out, flags.output, r, "next: "+s.command("run", "--until", "dryrun")); err != nil {
-		return err
-	}
-	return ended(verdict(r, "error"))
+func runUndo(ctx context.Context, std stdio, path string, flags *batchFlags) error {
+	return looking(ctx, std, path, flags, func(s *session) error {
+		r, err := s.pipeline.Undo(ctx)
+		s.progress.Stop()
+		if err != nil {
+			return err
+		}
+		if err := show(std.out, flags.output, r, "next: "+s.command("run", "--until", "dryrun")); err != nil {
+			return err
+		}
+		return ended(verdict(r, "error"))
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"sheetlift/importers"
 	"sheetlift/pipeline"
@@ -31,24 +32,27 @@ var pageSource string
 //go:embed page.css
 var styles string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clean": reports.Clean,
-	"num":   func(n int) string { return reports.Number(n) },
-	"big":   func(n int64) string { return reports.Number(n) },
-	"pct":   percent,
-	"bar":   bar,
-	"join":  func(list []string) string { return reports.Clean(strings.Join(list, ", ")) },
-	"kinds": kinds,
-	"state": stateWord,
-	"terms": func(list string) []string { return strings.Split(list, ", ") },
-	"scroll": func(id string) template.HTMLAttr {
-		return template.HTMLAttr(`class="scroll" role="region" tabindex="0" aria-labelledby="cap-` + id + `"`)
-	},
-}).Parse(pageSource))
+// page is parsed when it is first wanted, not whenever the program starts.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"clean": reports.Clean,
+		"num":   func(n int) string { return reports.Number(n) },
+		"big":   func(n int64) string { return reports.Number(n) },
+		"pct":   percent,
+		"bar":   bar,
+		"join":  func(list []string) string { return reports.Clean(strings.Join(list, ", ")) },
+		"kinds": kinds,
+		"state": stateWord,
+		"terms": func(list string) []string { return strings.Split(list, ", ") },
+		"scroll": func(id string) template.HTMLAttr {
+			return template.HTMLAttr(`class="scroll" role="region" tabindex="0" aria-labelledby="cap-` + id + `"`)
+		},
+	}).Parse(pageSource))
+})
 
 // HTML writes the page.
 func HTML(w io.Writer, r *pipeline.ReviewResult) error {
-	return page.Execute(w, newView(r))
+	return page().Execute(w, newView(r))
 }
 
 // view is a review with what is worked out for showing.

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,19 +72,7 @@ func importTable(flags *flag.FlagSet, args []string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	for round := range *runs + 1 {
-		for _, c := range all {
-			m, err := c.run()
-			if err != nil {
-				return err
-			}
-			if round > 0 {
-				c.runs = append(c.runs, m)
-			}
-		}
-	}
-	fmt.Printf("%d rounds, %d of %d processors, load %s\n\n", *runs, runtime.GOMAXPROCS(0), runtime.NumCPU(), load())
-	return printTable(os.Stdout, all)
+	return measure(all, *runs)
 }
 
 // startServer starts a server of its own with the durability that servers for tests do without. It ends when stop is called, or when

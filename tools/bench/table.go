@@ -93,7 +93,12 @@ func table(flags *flag.FlagSet, args []string) error {
 		})
 	}
 	defer os.RemoveAll(in(".sheetlift"))
-	for round := range *runs + 1 {
+	return measure(all, *runs)
+}
+
+// measure lets all take turns, one round more than is counted, and prints the table.
+func measure(all []*contender, runs int) error {
+	for round := range runs + 1 {
 		for _, c := range all {
 			m, err := c.run()
 			if err != nil {
@@ -104,7 +109,7 @@ func table(flags *flag.FlagSet, args []string) error {
 			}
 		}
 	}
-	fmt.Printf("%d rounds, %d of %d processors, load %s\n\n", *runs, runtime.GOMAXPROCS(0), runtime.NumCPU(), load())
+	fmt.Printf("%d rounds, %d of %d processors, load %s\n\n", runs, runtime.GOMAXPROCS(0), runtime.NumCPU(), load())
 	return printTable(os.Stdout, all)
 }
 
