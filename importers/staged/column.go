@@ -11,68 +11,127 @@ import (
 	"sheetlift/importers"
 )
 
+// form is how a column lies in a file. Most columns say the same in row after row (a purpose, a class, what is missing, nothing at
+// all), so they are kept as runs; ids and digests are bytes; only what differs from row to row has a value of its own each.
+type form struct {
+	isInt bool
+	runs  bool
+	width int // bytes of an id or a digest; 0 of other columns
+}
+
+func formOf(e *importers.Entity, c importers.Column) form {
+	f := form{isInt: c.Storage == importers.AsInt, runs: true}
+	switch {
+	case c.Field >= 0:
+		field := &e.Fields[c.Field]
+		each := field.Data != importers.None || field.Type == importers.DateTime
+		f.runs = c.Part == importers.Zone || c.Part == importers.Precision || c.Part == importers.Main && !each
+	case c.Name == "external_key", c.Name == "row":
+		f.runs = false
+	case c.Name == "id", c.Name == "record_id":
+		f.runs, f.width = false, len(uuid.UUID{})
+	case c.Name == "content_digest", c.Name == "row_digest":
+		f.runs, f.width = false, 32
+	}
+	return f
+}
+
+// arrow is the Arrow type of the column.
+func (f form) arrow() arrow.DataType {
+	t := arrow.DataType(arrow.BinaryTypes.String)
+	switch {
+	case f.width > 0:
+		return &arrow.FixedSizeBinaryType{ByteWidth: f.width}
+	case f.isInt:
+		t = arrow.PrimitiveTypes.Int64
+	}
+	if f.runs {
+		return arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, t)
+	}
+	return t
+}
+
 // column gathers the values of one column for a record batch and keeps its memory for the next. A builder of the Arrow library
 // costs several calls a value, and a record has some fifty values.
 type column struct {
-	isInt bool
-	ints  []int64
-	ends  []int32 // of texts: where each begins, and where the last ends
-	text  []byte
-	valid []byte // bitmap, lowest bit first
+	form
+	rows  int     // so far
+	until []int32 // of runs: the row after each
+	null  bool    // the last run
+
+	// The values: of every row, or of every run.
 	n     int
 	nulls int
+	ints  []int64
+	ends  []int32 // of texts: where each begins, and where the last ends
+	text  []byte  // of texts; of ids and digests their bytes
+	valid []byte  // bitmap, lowest bit first
 }
 
-func newColumn(c importers.Column) column {
-	return column{isInt: c.Storage == importers.AsInt, ends: make([]int32, 1, ChunkRows+1)}
+func newColumn(f form) column {
+	return column{form: f, ends: make([]int32, 1, ChunkRows+1)}
 }
 
-func (c *column) appendText(s string) {
-	c.text = append(c.text, s...)
-	c.ends = append(c.ends, int32(len(c.text)))
-	c.mark(1)
+// again takes the row into the last run.
+func (c *column) again() {
+	c.rows++
+	c.until[len(c.until)-1] = int32(c.rows)
 }
 
-// appendHex appends bytes as lower-case hex.
-func (c *column) appendHex(b []byte) {
-	c.text = hex.AppendEncode(c.text, b)
-	c.ends = append(c.ends, int32(len(c.text)))
-	c.mark(1)
-}
-
-// appendUUID appends the text form of RFC 9562, section 4.
-func (c *column) appendUUID(u *uuid.UUID) {
-	for i, part := range [...][]byte{u[:4], u[4:6], u[6:8], u[8:10], u[10:]} {
-		if i > 0 {
-			c.text = append(c.text, '-')
-		}
-		c.text = hex.AppendEncode(c.text, part)
+// another begins a row, and a run if the column has runs.
+func (c *column) another(valid bool) {
+	c.rows++
+	if c.runs {
+		c.until = append(c.until, int32(c.rows))
+		c.null = !valid
 	}
-	c.ends = append(c.ends, int32(len(c.text)))
-	c.mark(1)
-}
-
-func (c *column) appendInt(v int64) {
-	c.ints = append(c.ints, v)
-	c.mark(1)
-}
-
-func (c *column) appendNull() {
-	if c.isInt {
-		c.ints = append(c.ints, 0)
-	} else {
-		c.ends = append(c.ends, int32(len(c.text)))
-	}
-	c.nulls++
-	c.mark(0)
-}
-
-func (c *column) mark(valid byte) {
 	if c.n&7 == 0 {
 		c.valid = append(c.valid, 0)
 	}
-	c.valid[c.n>>3] |= valid << (c.n & 7)
+	if valid {
+		c.valid[c.n>>3] |= 1 << (c.n & 7)
+	} else {
+		c.nulls++
+	}
 	c.n++
+}
+
+func (c *column) appendText(s string) {
+	if c.runs && c.n > 0 && !c.null && string(c.text[c.ends[c.n-1]:]) == s {
+		c.again()
+		return
+	}
+	c.text = append(c.text, s...)
+	c.ends = append(c.ends, int32(len(c.text)))
+	c.another(true)
+}
+
+// appendBytes appends an id or a digest.
+func (c *column) appendBytes(b []byte) {
+	c.text = append(c.text, b...)
+	c.another(true)
+}
+
+func (c *column) appendInt(v int64) {
+	if c.runs && c.n > 0 && !c.null && c.ints[c.n-1] == v {
+		c.again()
+		return
+	}
+	c.ints = append(c.ints, v)
+	c.another(true)
+}
+
+func (c *column) appendNull() {
+	switch {
+	case c.runs && c.null:
+		c.again()
+		return
+	case c.isInt:
+		c.ints = append(c.ints, 0)
+	default:
+		c.ends = append(c.ends, int32(len(c.text)))
+	}
+	c.another(false)
 }
 
 // full reports whether the texts leave no room for another of any length that a field can have: offsets are 32 bits.
@@ -84,19 +143,115 @@ func (c *column) array() arrow.Array {
 	if c.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(c.valid)
 	}
-	typ := arrow.DataType(arrow.BinaryTypes.String)
-	if c.isInt {
-		typ = arrow.PrimitiveTypes.Int64
+	typ := c.arrow()
+	if c.runs {
+		typ = typ.(*arrow.RunEndEncodedType).Encoded()
+	}
+	switch {
+	case c.width > 0:
+		buffers = append(buffers, memory.NewBufferBytes(c.text))
+	case c.isInt:
 		buffers = append(buffers, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.ints)))
-	} else {
+	default:
 		buffers = append(buffers, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.ends)), memory.NewBufferBytes(c.text))
 	}
 	data := array.NewData(typ, c.n, buffers, nil, c.nulls, 0)
 	defer data.Release()
-	return array.MakeFromData(data)
+	values := array.MakeFromData(data)
+	if !c.runs {
+		return values
+	}
+	defer values.Release()
+	ends := array.NewData(arrow.PrimitiveTypes.Int32, len(c.until), []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.until))}, nil, 0, 0)
+	defer ends.Release()
+	until := array.MakeFromData(ends)
+	defer until.Release()
+	return array.NewRunEndEncodedArray(until, values, c.rows, 0)
 }
 
 func (c *column) reset() {
-	c.ints, c.ends, c.text, c.valid = c.ints[:0], c.ends[:1], c.text[:0], c.valid[:0]
-	c.n, c.nulls = 0, 0
+	c.until, c.ints, c.ends, c.text, c.valid = c.until[:0], c.ints[:0], c.ends[:1], c.text[:0], c.valid[:0]
+	c.rows, c.n, c.nulls, c.null = 0, 0, 0, false
+}
+
+// stored is a column of a chunk as it was read.
+type stored struct {
+	ints  *array.Int64
+	text  *array.String
+	hex   []byte  // of ids and digests, as text, one after the other
+	width int     // of each in hex
+	at    []int32 // by row: the index of its value; nil if that is the row itself
+	one   bool    // one run holds all rows
+}
+
+// readColumn takes in a column of a record batch; ok is false if it is of no type that a column has.
+func readColumn(a arrow.Array) (s stored, ok bool) {
+	if r, is := a.(*array.RunEndEncoded); is {
+		until, is := r.RunEndsArr().(*array.Int32)
+		if !is {
+			return s, false
+		}
+		if s.one = until.Len() == 1; !s.one {
+			s.at = make([]int32, 0, a.Len())
+			for run, end := range until.Int32Values() {
+				for len(s.at) < min(int(end), a.Len()) {
+					s.at = append(s.at, int32(run))
+				}
+			}
+			if len(s.at) < a.Len() {
+				return s, false
+			}
+		}
+		a = r.Values()
+	}
+	switch v := a.(type) {
+	case *array.String:
+		s.text = v
+	case *array.Int64:
+		s.ints = v
+	case *array.FixedSizeBinary:
+		w := v.DataType().(*arrow.FixedSizeBinaryType).ByteWidth
+		for i := range v.Len() {
+			if w == len(uuid.UUID{}) {
+				s.hex = appendUUID(s.hex, v.Value(i))
+			} else {
+				s.hex = hex.AppendEncode(s.hex, v.Value(i))
+			}
+		}
+		if v.Len() > 0 {
+			s.width = len(s.hex) / v.Len()
+		}
+	default:
+		return s, false
+	}
+	return s, true
+}
+
+// appendUUID appends the text form of RFC 9562, section 4.
+func appendUUID(p []byte, u []byte) []byte {
+	for i, part := range [...][]byte{u[:4], u[4:6], u[6:8], u[8:10], u[10:]} {
+		if i > 0 {
+			p = append(p, '-')
+		}
+		p = hex.AppendEncode(p, part)
+	}
+	return p
+}
+
+func (s *stored) cell(row int) Cell {
+	switch {
+	case s.one:
+		row = 0
+	case s.at != nil:
+		row = int(s.at[row])
+	}
+	switch {
+	case s.text != nil && s.text.IsNull(row), s.ints != nil && s.ints.IsNull(row):
+		return Cell{Null: true}
+	case s.text != nil:
+		return Cell{Text: s.text.Value(row)}
+	case s.ints != nil:
+		return Cell{Int: s.ints.Value(row)}
+	}
+	return Cell{Text: view(s.hex[row*s.width:][:s.width])}
 }

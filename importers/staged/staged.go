@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -41,13 +42,9 @@ var BaseVersion = importers.Column{Name: "base_version", Storage: importers.AsIn
 func Schema(e *importers.Entity, more ...importers.Column) *arrow.Schema {
 	var fields []arrow.Field
 	for _, c := range append(Columns(e), more...) {
-		t := arrow.DataType(arrow.BinaryTypes.String)
-		if c.Storage == importers.AsInt {
-			t = arrow.PrimitiveTypes.Int64
-		}
-		fields = append(fields, arrow.Field{Name: c.Name, Type: t, Nullable: !c.NotNull})
+		fields = append(fields, arrow.Field{Name: c.Name, Type: formOf(e, c).arrow(), Nullable: !c.NotNull})
 	}
-	md := arrow.NewMetadata([]string{"sheetlift.entity", "sheetlift.version"}, []string{e.Name, "1"})
+	md := arrow.NewMetadata([]string{"sheetlift.entity", "sheetlift.version"}, []string{e.Name, "2"})
 	return arrow.NewSchema(fields, &md)
 }
 
@@ -106,7 +103,7 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 	}
 	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), sink: newSink(f)}
 	for _, c := range w.columns {
-		w.values = append(w.values, newColumn(c))
+		w.values = append(w.values, newColumn(formOf(e, c)))
 	}
 	w.schema = Schema(e, more...)
 	w.ipc, err = ipc.NewFileWriter(w.sink, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
@@ -120,16 +117,16 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 // Append adds one record. derived holds the entity's derived columns in their order, then those that Create added.
 func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
 	v := w.values
-	v[0].appendUUID(&o.ID)
-	v[1].appendUUID(&o.RecordID)
+	v[0].appendBytes(o.ID[:])
+	v[1].appendBytes(o.RecordID[:])
 	v[2].appendText(o.System)
 	v[3].appendText(o.Key)
-	v[4].appendHex(o.ContentDigest[:])
+	v[4].appendBytes(o.ContentDigest[:])
 	v[5].appendText(o.FileDigest)
 	v[6].appendText(o.Sheet)
 	v[7].appendInt(int64(o.Row))
 	v[8].appendInt(int64(o.Line))
-	v[9].appendHex(o.RowDigest[:])
+	v[9].appendBytes(o.RowDigest[:])
 	d := 0
 	for i := envelope; i < len(w.columns); i++ {
 		c, to := &w.columns[i], &w.values[i]
@@ -155,14 +152,14 @@ func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error 
 		}
 	}
 	w.rows++
-	if w.full || w.values[0].n == ChunkRows {
+	if w.full || w.values[0].rows == ChunkRows {
 		return w.flush()
 	}
 	return nil
 }
 
 func (w *Writer) flush() error {
-	n := w.values[0].n
+	n := w.values[0].rows
 	if n == 0 {
 		return nil
 	}
@@ -275,13 +272,12 @@ func (r *Reader) Chunk(i int) (*Chunk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read staged file: %w", err)
 	}
-	c := &Chunk{rec: rec, text: make([]*array.String, len(r.columns)), ints: make([]*array.Int64, len(r.columns))}
+	c := &Chunk{rec: rec, columns: make([]stored, len(r.columns))}
 	for k := range r.columns {
-		switch a := rec.Column(k).(type) {
-		case *array.String:
-			c.text[k] = a
-		case *array.Int64:
-			c.ints[k] = a
+		var ok bool
+		if c.columns[k], ok = readColumn(rec.Column(k)); !ok {
+			rec.Release()
+			return nil, fmt.Errorf("staged file: column %s is %s: stage it again with this version (dryrun)", r.columns[k].Name, rec.Column(k).DataType())
 		}
 	}
 	return c, nil
@@ -295,31 +291,21 @@ func (r *Reader) Close() error {
 
 // Chunk is some records of a staged file.
 type Chunk struct {
-	rec  arrow.Record
-	text []*array.String
-	ints []*array.Int64
+	rec     arrow.Record
+	columns []stored
 }
 
 // Rows is the number of records.
 func (c *Chunk) Rows() int { return int(c.rec.NumRows()) }
 
 // Cell returns the value of column col of record row. Its text is valid until Release.
-func (c *Chunk) Cell(col, row int) Cell {
-	if a := c.text[col]; a != nil {
-		if a.IsNull(row) {
-			return Cell{Null: true}
-		}
-		return Cell{Text: a.Value(row)}
-	}
-	a := c.ints[col]
-	if a.IsNull(row) {
-		return Cell{Null: true}
-	}
-	return Cell{Int: a.Value(row)}
-}
+func (c *Chunk) Cell(col, row int) Cell { return c.columns[col].cell(row) }
 
 // Release gives the memory back.
 func (c *Chunk) Release() { c.rec.Release() }
 
 // IsInt reports whether column col holds integers.
-func (c *Chunk) IsInt(col int) bool { return c.ints[col] != nil }
+func (c *Chunk) IsInt(col int) bool { return c.columns[col].ints != nil }
+
+// view is p as a string, without a copy: p does not change.
+func view(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }

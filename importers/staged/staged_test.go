@@ -112,7 +112,7 @@ func TestChangedFileIsRefused(t *testing.T) {
 
 // A batch never grows beyond what 32-bit offsets can say.
 func TestFullColumn(t *testing.T) {
-	c := newColumn(importers.Column{})
+	c := newColumn(form{})
 	if c.full() {
 		t.Error("an empty column is full")
 	}
