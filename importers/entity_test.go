@@ -118,7 +118,7 @@ func TestByName(t *testing.T) {
 		t.Error("ByName must know consent and not consents")
 	}
 	rec := newRecord("consent", nil)
-	if v := rec.Get("status"); v != &rec.Values[rec.Entity.Field("status")] {
+	if v := rec.Get("status"); v != rec.Values[rec.Entity.Field("status")] {
 		t.Error("Get must give the field itself")
 	}
 	if v := rec.Get("no_such_field"); v.Set {
@@ -129,13 +129,14 @@ func TestByName(t *testing.T) {
 // newRecord makes a record whose given fields come from the row.
 func newRecord(entity string, values map[string]Value) *Record {
 	e := ByName(entity)
-	rec := &Record{Entity: e, Values: make([]Value, len(e.Fields))}
+	made := NewRecord(e)
+	rec := &made
 	for name, v := range values {
 		i := e.Field(name)
 		if i < 0 {
 			panic("no field " + entity + "." + name)
 		}
-		rec.Values[i] = v
+		rec.Values[i] = &v
 	}
 	return rec
 }

@@ -188,7 +188,7 @@ type Evidence struct {
 	ProofKind, ProofRef                   Answer
 	Time                                  Answer
 	Status                                Answer
-	Values                                []Value // of all fields, by index in the entity, for what did not come from the row
+	Values                                []*Value // of all fields, by index in the entity, for what did not come from the row
 	Facts                                 Facts
 }
 
@@ -217,7 +217,7 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 	x := consentFields()
 	part := func(field int) Answer {
 		p := Answer{}
-		if v := &rec.Values[field]; v.Set {
+		if v := rec.Values[field]; v.Set {
 			p.Value = v
 			if field < len(cols) {
 				p.Columns = cols[field]
@@ -399,7 +399,7 @@ func statements(in *Evidence) []StatedAnswer {
 	var out []StatedAnswer
 	fields := consentFields().fields
 	for i := range in.Values {
-		v := &in.Values[i]
+		v := in.Values[i]
 		if !v.Set || v.Origin == FromRow {
 			continue
 		}

@@ -41,7 +41,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	set := func(r row, field string, v Value) {
 		i := r.rec.Entity.Field(field)
-		r.rec.Values[i] = v
+		r.rec.Values[i] = &v
 		r.cols[i] = nil
 		if v.Set && v.Origin == FromRow {
 			r.cols[i] = []int{i}
@@ -227,6 +227,13 @@ func evidenceFields() (names []string) {
 	return names
 }
 
+// state makes an operator state a field.
+func state(rec *Record, field int) {
+	v := *rec.Values[field]
+	v.Origin = Stated
+	rec.Values[field] = &v
+}
+
 // Taking any answer away, or moving it from the row to a statement, never makes a better class or confidence.
 func TestLessEvidenceIsNeverMore(t *testing.T) {
 	grade := map[Confidence]int{NoConfidence: 0, Weak: 1, Partial: 2, Strong: 3}
@@ -236,9 +243,9 @@ func TestLessEvidenceIsNeverMore(t *testing.T) {
 			i := rec.Entity.Field(f)
 			switch rapid.IntRange(0, 4).Draw(t, f) {
 			case 0:
-				rec.Values[i] = Value{}
+				rec.Values[i] = NoValue()
 			case 1:
-				rec.Values[i].Origin = Stated
+				state(rec, i)
 			case 2:
 				cols[i] = []int{rapid.IntRange(0, 8).Draw(t, f+" column")}
 			}
@@ -250,10 +257,10 @@ func TestLessEvidenceIsNeverMore(t *testing.T) {
 		// A question is weakened as a whole, so that no cell is freed for a later one.
 		q := rapid.IntRange(0, questions-1).Draw(t, "question")
 		for _, f := range Questions[q].Fields {
-			rec.Values[rec.Entity.Field(f)].Origin = Stated
+			state(rec, rec.Entity.Field(f))
 		}
 		if rapid.Bool().Draw(t, "status stated too") {
-			rec.Values[rec.Entity.Field("status")].Origin = Stated
+			state(rec, rec.Entity.Field("status"))
 		}
 		after := Evaluate(EvidenceOf(rec, cols, facts))
 		if after.Why[q] == Answered {

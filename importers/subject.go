@@ -39,7 +39,7 @@ func AppendSubjectKeys(keys []Key, rec *Record, system string) []Key {
 		if i < 0 {
 			continue
 		}
-		v := &rec.Values[i]
+		v := rec.Values[i]
 		if !v.Set || v.Origin != FromRow || v.Text == "" {
 			continue
 		}

@@ -23,17 +23,32 @@ type Value struct {
 	Precision string // datetime: "day", "minute", "second", "micro"
 }
 
-// Record is one record that a row gives, before the rules that look beyond the row.
+// Record is one record that a row gives, before the rules that look beyond the row. Records share values, which repeat from row to
+// row, so a value is never changed: another one takes its place.
 type Record struct {
 	Entity *Entity
-	Values []Value // by field index
-	Key    string  // external key: the key fields' values, "\" and "|" escaped by "\", joined by "|"
+	Values []*Value // by field index; never nil, NoValue where the record has no value
+	Key    string   // external key: the key fields' values, "\" and "|" escaped by "\", joined by "|"
 }
 
 // Get returns the value of the named field; the zero Value when the entity has no such field.
 func (r *Record) Get(field string) *Value {
 	if i := r.Entity.Field(field); i >= 0 {
-		return &r.Values[i]
+		return r.Values[i]
 	}
-	return &Value{}
+	return noValue
+}
+
+var noValue = &Value{}
+
+// NoValue is the value of a field that a record has no value for.
+func NoValue() *Value { return noValue }
+
+// NewRecord returns a record of the entity without any value.
+func NewRecord(e *Entity) Record {
+	r := Record{Entity: e, Values: make([]*Value, len(e.Fields))}
+	for i := range r.Values {
+		r.Values[i] = noValue
+	}
+	return r
 }

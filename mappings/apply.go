@@ -41,7 +41,9 @@ type RecordOut struct {
 	History bool    // repeats of the key are events
 	KeyDup  bool    // other rows of the sheet have the same key
 	KeyRows int     // rows with the key; 1 if KeyDup is false
-	Columns [][]int // by entity field: the sheet columns (from 0) that the value comes from; nil if from none
+	Columns [][]int // by entity field: the sheet columns (from 0) that the value comes from; nil if from none. Records share it
+
+	shape uint64 // of records whose fields have a column each at most: a bit for each entity field that is set
 }
 
 // Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
@@ -145,10 +147,13 @@ func (pl *Plan) skip(b *source.Block, i int, rule, reason string) {
 // record reads one record. why is set if the row does not give it after all; ok is false if something in it is wrong.
 func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (why string, ok bool) {
 	if pl.into != nil {
-		rec.Values, rec.Columns = pl.into.fields(len(rec.Values))
+		rec.Values = pl.into.fields(s.blank)
 	} else {
-		clear(rec.Values)
-		clear(rec.Columns)
+		copy(rec.Values, s.blank)
+	}
+	rec.shape = 0
+	if !s.simple {
+		rec.Columns = make([][]int, len(rec.Values))
 	}
 	rec.Key, rec.KeyDup, rec.KeyRows = "", false, 1
 	if s.basis >= 0 {
@@ -180,15 +185,21 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 			}
 			continue
 		}
-		rec.Values[f.index] = out.v
-		if rec.Columns[f.index] = out.used; pl.into != nil && f.joins() {
+		if rec.Values[f.index] = &out.v; !out.kept && pl.into != nil {
+			rec.Values[f.index] = pl.into.keepValue(&out.v)
+		}
+		rec.shape |= 1 << f.index
+		if !s.simple {
 			rec.Columns[f.index] = slices.Clone(out.used) // the reader's own, until it reads again
 		}
+	}
+	if s.simple {
+		rec.Columns = s.columnsOf(rec.shape)
 	}
 	if !ok {
 		return "", false
 	}
-	key, whole := s.appendKey(pl.key[:0], func(field int) *importers.Value { return &rec.Values[field] })
+	key, whole := s.appendKey(pl.key[:0], func(field int) *importers.Value { return rec.Values[field] })
 	pl.key = key
 	if !whole {
 		for _, field := range s.key {
@@ -253,7 +264,7 @@ func (pl *Plan) token() {
 			if field < 0 || !s.applies(pl.row.Block, pl.row.Index) {
 				continue
 			}
-			if v := &pl.records[n].Values[field]; v.Set && v.Origin == importers.FromRow {
+			if v := pl.records[n].Values[field]; v.Set && v.Origin == importers.FromRow {
 				token := pl.env.Token(kind, v.Text)
 				for k := range pl.findings {
 					pl.findings[k].SubjectToken = token

@@ -74,10 +74,40 @@ type boundSpec struct {
 	when    []*boundCondition
 	readers []*fieldReader // by position in fields
 	byField []int          // entity field index -> position in fields, or -1
+
+	blank  []*importers.Value // the fields of a record without any value
+	simple bool               // every field comes from one column at most
+	shapes map[uint64][][]int // of a simple spec: the columns behind the values, by which are set
+	last   filled
+}
+
+// filled is which fields of a record are set, and the columns behind them.
+type filled struct {
+	set     uint64
+	columns [][]int
+}
+
+// columnsOf gives the columns behind the values of a record of a simple spec.
+func (s *boundSpec) columnsOf(set uint64) [][]int {
+	if s.last.columns != nil && s.last.set == set {
+		return s.last.columns
+	}
+	columns, ok := s.shapes[set]
+	if !ok {
+		columns = make([][]int, len(s.entity.Fields))
+		for j := range s.fields {
+			if f := &s.fields[j]; set>>f.index&1 == 1 {
+				columns[f.index] = s.readers[j].cols
+			}
+		}
+		s.shapes[set] = columns
+	}
+	s.last = filled{set, columns}
+	return columns
 }
 
 func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) int) (*boundSpec, error) {
-	b := &boundSpec{specProgram: s, byField: make([]int, len(s.entity.Fields))}
+	b := &boundSpec{specProgram: s, byField: make([]int, len(s.entity.Fields)), blank: importers.NewRecord(s.entity).Values, simple: true, shapes: map[uint64][][]int{}}
 	for i := range b.byField {
 		b.byField[i] = -1
 	}
@@ -90,6 +120,10 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 		r := &fieldReader{p: f, date1904: env.Date1904, orders: make([]order, len(f.from))}
 		for _, c := range f.from {
 			r.cols = append(r.cols, column(c))
+		}
+		b.simple = b.simple && len(r.cols) <= 1
+		if f.constant != nil {
+			r.constant = &outcome{v: *f.constant, kept: true}
 		}
 		for k := range f.when {
 			r.when = append(r.when, bindCondition(&f.when[k], column))

@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,7 +161,11 @@ func run(t testing.TB, mapping string, rows [][]cell, o runOptions) *result {
 			kept := *row
 			kept.Records = nil
 			for _, rec := range row.Records {
-				rec.Values = append(rec.Values[:0:0], rec.Values...)
+				rec.Values = slices.Clone(rec.Values)
+				for i, v := range rec.Values {
+					own := *v
+					rec.Values[i] = &own
+				}
 				cols := make([][]int, len(rec.Columns))
 				for i, c := range rec.Columns {
 					cols[i] = append([]int(nil), c...)

@@ -27,6 +27,7 @@ type problem struct {
 // outcome is what reading a field in one row gave.
 type outcome struct {
 	v        importers.Value
+	kept     bool  // it stays as it is: the memo has it
 	null     bool  // no column, blank, or a null token: v is the zero Value
 	noAnswer bool  // consent status: the word says nothing about consent
 	used     []int // columns that v comes from
@@ -44,6 +45,7 @@ type fieldReader struct {
 	date1904 bool
 	when     []*boundCondition
 	quotable map[string]bool // folded words of the column that a finding may show
+	constant *outcome        // of a field that comes from no column
 
 	memo   memo
 	text   arena
@@ -61,8 +63,7 @@ func (r *fieldReader) read(b *source.Block, i int) *outcome {
 		r.out = outcome{null: true}
 		return &r.out
 	case r.p.constant != nil:
-		r.out = outcome{v: *r.p.constant}
-		return &r.out
+		return r.constant
 	case len(r.cols) == 1:
 		return r.cell(b, i, 0)
 	case r.p.joins() && r.p.isDate():

@@ -77,10 +77,9 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 		pl.specs = append(pl.specs, b)
 		pl.groups = append(pl.groups, groups)
 		pl.records = append(pl.records, RecordOut{
-			Record:  importers.Record{Entity: b.entity, Values: make([]importers.Value, len(b.entity.Fields))},
+			Record:  importers.NewRecord(b.entity),
 			Spec:    i,
 			History: b.history,
-			Columns: make([][]int, len(b.entity.Fields)),
 		})
 	}
 	findings := pl.decide()

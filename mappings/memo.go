@@ -45,6 +45,7 @@ func (m *memo) put(key []byte, out outcome) *outcome {
 		m.asked, m.hit = 0, 0
 	}
 	kept := &out
+	kept.kept = true
 	m.seen[string(key)] = kept
 	return kept
 }

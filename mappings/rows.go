@@ -13,14 +13,14 @@ type Rows struct {
 	findings []finding.Finding
 	ends     []int // by row: where its findings end
 	records  []RecordOut
-	values   []importers.Value
-	columns  [][]int
+	values   []*importers.Value
+	own      []importers.Value // those that no reader keeps
 }
 
 // Keep is Apply that keeps the rows. What was kept before is lost.
 func (pl *Plan) Keep(b *source.Block, to *Rows) {
 	to.List, to.findings, to.ends = to.List[:0], to.findings[:0], to.ends[:0]
-	to.records, to.values, to.columns = to.records[:0], to.values[:0], to.columns[:0]
+	to.records, to.values, to.own = to.records[:0], to.values[:0], to.own[:0]
 	pl.into = to
 	defer func() { pl.into = nil }()
 	for i := range b.Rows() {
@@ -54,16 +54,22 @@ func (r *Rows) keep(list []RecordOut) []RecordOut {
 	return r.records[from:len(r.records):len(r.records)]
 }
 
-// fields gives room for the fields of one record. What was given before stays as it is.
-func (r *Rows) fields(n int) ([]importers.Value, [][]int) {
+// fields gives room for the fields of one record, as blank holds them. What was given before stays as it is.
+func (r *Rows) fields(blank []*importers.Value) []*importers.Value {
+	n := len(blank)
 	if len(r.values)+n > cap(r.values) {
-		r.values = make([]importers.Value, 0, max(n, 2*cap(r.values)))
-		r.columns = make([][]int, 0, cap(r.values))
+		r.values = make([]*importers.Value, 0, max(n, 2*cap(r.values)))
 	}
 	from := len(r.values)
-	r.values, r.columns = r.values[:from+n], r.columns[:from+n]
-	values, columns := r.values[from:from+n:from+n], r.columns[from:from+n:from+n]
-	clear(values)
-	clear(columns)
-	return values, columns
+	r.values = append(r.values, blank...)
+	return r.values[from : from+n : from+n]
+}
+
+// keepValue gives a value memory of its own.
+func (r *Rows) keepValue(v *importers.Value) *importers.Value {
+	if len(r.own) == cap(r.own) {
+		r.own = make([]importers.Value, 0, max(64, 2*cap(r.own)))
+	}
+	r.own = append(r.own, *v)
+	return &r.own[len(r.own)-1]
 }

@@ -79,7 +79,7 @@ records:
 				t.Errorf("row %d: %+v, want %+v", row.Num, got, row)
 			}
 			for what, pair := range map[string][2][]RecordOut{"records": {got.Records, row.Records}, "partial": {got.Partial, row.Partial}} {
-				if fmt.Sprintf("%+v", pair[0]) != fmt.Sprintf("%+v", pair[1]) {
+				if len(pair[0])+len(pair[1]) > 0 && !reflect.DeepEqual(pair[0], pair[1]) {
 					t.Errorf("row %d: %s %+v, want %+v", row.Num, what, pair[0], pair[1])
 				}
 			}

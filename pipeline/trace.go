@@ -100,7 +100,7 @@ func (p *Pipeline) auditReveal(ctx context.Context, e *importers.Entity, externa
 func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[[2]string]layout, reveal bool) (*TraceRecord, error) {
 	t := &TraceRecord{ID: st.ID, RecordID: st.RecordID, System: st.System, Class: st.Class, Version: st.Version, Values: map[string]string{}}
 	for i := range e.Fields {
-		f, v := &e.Fields[i], &st.Values[i]
+		f, v := &e.Fields[i], st.Values[i]
 		if !v.Set {
 			continue
 		}
@@ -242,7 +242,7 @@ func cellsOf(list []outlined, st *register.Stored) map[string][]int {
 		for i := range st.Values {
 			f := &st.Entity.Fields[i]
 			spec, mapped := o.spec.Fields[f.Name]
-			switch v := &st.Values[i]; {
+			switch v := st.Values[i]; {
 			case v.Set && !mapped:
 				fits = false
 			case mapped && spec.Const != nil && (!v.Set || f.Type != importers.DateTime && f.Type != importers.Date && v.Text != "" && v.Text != *spec.Const):

@@ -31,16 +31,16 @@ func TestGroupHoldsWhatItsChunksHold(t *testing.T) {
 		return u
 	}
 	for i := range n {
-		rec := importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields))}
+		rec := importers.NewRecord(e)
 		if i%3 > 0 {
-			rec.Values[email] = importers.Value{Set: true, Text: fmt.Sprint("é", i)}
+			rec.Values[email] = &importers.Value{Set: true, Text: fmt.Sprint("é", i)}
 		}
 		if i > 1500 {
-			rec.Values[note] = importers.Value{Set: true, Text: fmt.Sprint(i % 1000)}
+			rec.Values[note] = &importers.Value{Set: true, Text: fmt.Sprint(i % 1000)}
 		}
-		rec.Values[purpose] = importers.Value{Set: true, Text: fmt.Sprint(i % fewValues)}
+		rec.Values[purpose] = &importers.Value{Set: true, Text: fmt.Sprint(i % fewValues)}
 		if i%5 > 0 {
-			rec.Values[at] = importers.Value{Set: true, Int: int64(-i), Raw: "x", Precision: "day"}
+			rec.Values[at] = &importers.Value{Set: true, Int: int64(-i), Raw: "x", Precision: "day"}
 		}
 		o := staged.Origin{ID: number(i * 7919 % n), RecordID: number(i / 2 * 7919 % n), System: "crm", Key: fmt.Sprint(i / 2), Row: i}
 		if err := w.Append(&o, &rec, []staged.Cell{{Text: "receipt"}, {Text: "none"}, {Text: ""}, {Null: true}, {Null: true}}); err != nil {

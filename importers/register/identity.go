@@ -99,7 +99,7 @@ func ContentSum(rec *importers.Record) [sha256.Size]byte {
 	var buf [2048]byte
 	p := buf[:0]
 	for i := range rec.Values {
-		v := &rec.Values[i]
+		v := rec.Values[i]
 		if !v.Set {
 			continue
 		}

@@ -179,11 +179,12 @@ func newScan(e *importers.Entity) *scan {
 
 func (s *scan) stored(e *importers.Entity, table string) *Stored {
 	st := &Stored{
-		Record: importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields)), Key: *s.heads["external_key"]},
+		Record: importers.NewRecord(e),
 		ID:     *s.heads["id"], RecordID: *s.heads["id"], System: *s.heads["system"],
 		ContentDigest: *s.heads["content_digest"], Version: s.ver,
 		Derived: map[string]string{},
 	}
+	st.Key = *s.heads["external_key"]
 	if e.Event {
 		st.RecordID = *s.heads["record_id"]
 		st.Class = "legacy_assertion"
@@ -210,7 +211,10 @@ func (s *scan) stored(e *importers.Entity, table string) *Stored {
 			}
 			continue
 		}
-		v := &st.Values[c.Field]
+		if st.Values[c.Field] == importers.NoValue() {
+			st.Values[c.Field] = &importers.Value{}
+		}
+		v := st.Values[c.Field]
 		switch c.Part {
 		case importers.Main:
 			v.Set = true
@@ -249,7 +253,7 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 	for i := range texts {
 		dest = append(dest, &texts[i])
 	}
-	rec := importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields))}
+	rec := importers.NewRecord(e)
 	for _, table := range e.Tables {
 		rows, err := tx.Query(ctx, `SELECT system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE tenant = $1`, tenant)
 		if err != nil {
@@ -261,9 +265,9 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 				return fmt.Errorf("read %s: %w", table, err)
 			}
 			for i, text := range texts {
-				rec.Values[fields[i]] = importers.Value{}
+				rec.Values[fields[i]] = importers.NoValue()
 				if text != nil {
-					rec.Values[fields[i]] = importers.Value{Set: true, Text: *text}
+					rec.Values[fields[i]] = &importers.Value{Set: true, Text: *text}
 				}
 			}
 			if err := f(system, &rec); err != nil {

@@ -25,8 +25,9 @@ var identity = register.Identity{Namespace: uuid.MustParse("5b0f6d0e-3f5d-4a2e-9
 // consent makes a consent record of a subject.
 func consent(subject, status string, at int64) importers.Record {
 	e := importers.ByName("consent")
-	rec := importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields)), Key: subject}
-	set := func(name string, v importers.Value) { v.Set = true; rec.Values[e.Field(name)] = v }
+	rec := importers.NewRecord(e)
+	rec.Key = subject
+	set := func(name string, v importers.Value) { v.Set = true; rec.Values[e.Field(name)] = &v }
 	set("subject_id", importers.Value{Text: subject})
 	set("status", importers.Value{Text: status})
 	set("purpose", importers.Value{Text: "news"})

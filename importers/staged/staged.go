@@ -136,7 +136,7 @@ func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error 
 				to.appendNull()
 				continue
 			}
-			v = FieldCell(&rec.Values[c.Field], *c)
+			v = FieldCell(rec.Values[c.Field], *c)
 		} else {
 			v = derived[d]
 			d++

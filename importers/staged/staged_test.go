@@ -23,12 +23,12 @@ func writeConsents(t *testing.T, path string, n int) string {
 	}
 	email, at := e.Field("email"), e.Field("occurred_at")
 	for i := range n {
-		rec := importers.Record{Entity: e, Values: make([]importers.Value, len(e.Fields))}
+		rec := importers.NewRecord(e)
 		if i%3 > 0 {
-			rec.Values[email] = importers.Value{Set: true, Text: fmt.Sprint("é", i)}
+			rec.Values[email] = &importers.Value{Set: true, Text: fmt.Sprint("é", i)}
 		}
 		if i%5 > 0 {
-			rec.Values[at] = importers.Value{Set: true, Int: int64(-i), Raw: "x", Precision: "day"}
+			rec.Values[at] = &importers.Value{Set: true, Int: int64(-i), Raw: "x", Precision: "day"}
 		}
 		o := Origin{ID: uuid.NewSHA1(uuid.Nil, []byte{byte(i)}), Row: i, Line: 2 * i, RowDigest: sha256.Sum256([]byte{byte(i)})}
 		derived := []Cell{{Text: "receipt"}, {Text: "none"}, {Text: ""}, {Null: true}, {Null: true}}
