@@ -112,6 +112,7 @@ type Entity struct {
 
 	columns []Column
 	byName  map[string]int
+	refs    []int
 	subject [len(kinds)]int // indices of the fields that name a subject, -1 where there is none
 }
 
@@ -122,6 +123,9 @@ func (e *Entity) Field(name string) int {
 	}
 	return -1
 }
+
+// Refs are the indexes of the fields that point to config entities.
+func (e *Entity) Refs() []int { return e.refs }
 
 // Columns returns the stored columns of the entity's own content: the fields' columns in table order, then the derived ones.
 func (e *Entity) Columns() []Column { return e.columns }
@@ -176,6 +180,11 @@ func (e *Entity) init() {
 			e.columns = append(e.columns, Column{Name: f.Name, Storage: AsInt, Field: i})
 		default:
 			e.columns = append(e.columns, Column{Name: f.Name, Field: i})
+		}
+	}
+	for i := range e.Fields {
+		if e.Fields[i].Ref != "" {
+			e.refs = append(e.refs, i)
 		}
 	}
 	e.columns = append(e.columns, e.Derived...)

@@ -214,7 +214,7 @@ type Verdict struct {
 // EvidenceOf collects the evidence of a consent record. cols gives, by field index, the source columns behind the field's
 // value; a value without any can't answer a question.
 func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
-	x := consentFields()
+	x := Consent()
 	part := func(field int) Answer {
 		p := Answer{}
 		if v := rec.Values[field]; v.Set {
@@ -226,39 +226,72 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 		return p
 	}
 	return Evidence{
-		SubjectID: part(x.subjectID), Email: part(x.email), Phone: part(x.phone), DeviceID: part(x.deviceID),
-		Purpose:  part(x.purpose),
-		NoticeID: part(x.noticeID), NoticeVersion: part(x.noticeVersion), NoticeDigest: part(x.noticeDigest),
-		Actor: part(x.actor), ActorRole: part(x.actorRole),
-		ProofKind: part(x.proofKind), ProofRef: part(x.proofRef),
-		Time:   part(x.occurredAt),
-		Status: part(x.status),
+		SubjectID: part(x.SubjectID), Email: part(x.Email), Phone: part(x.Phone), DeviceID: part(x.DeviceID),
+		Purpose:  part(x.Purpose),
+		NoticeID: part(x.NoticeID), NoticeVersion: part(x.NoticeVersion), NoticeDigest: part(x.NoticeDigest),
+		Actor: part(x.Actor), ActorRole: part(x.ActorRole),
+		ProofKind: part(x.ProofKind), ProofRef: part(x.ProofRef),
+		Time:   part(x.OccurredAt),
+		Status: part(x.Status),
 		Values: rec.Values,
 		Facts:  facts,
 	}
 }
 
-// consentFields holds the field indexes of the consent entity, so that no row pays for a look-up by name.
-var consentFields = sync.OnceValue(func() (x struct {
-	subjectID, email, phone, deviceID, purpose, noticeID, noticeVersion, noticeDigest int
-	actor, actorRole, proofKind, proofRef, occurredAt, status                         int
-	fields                                                                            []Field
-}) {
+// ConsentFields are the field indexes of the consent entity, so that no row pays for a look-up by name.
+type ConsentFields struct {
+	SubjectID, Email, Phone, DeviceID, Purpose, NoticeID, NoticeVersion, NoticeDigest int
+	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, ExpiresAt, Status, Channel     int
+
+	fields []Field
+}
+
+// Consent gives the field indexes of the consent entity.
+var Consent = sync.OnceValue(func() *ConsentFields {
 	e := ByName("consent")
-	x.subjectID, x.email, x.phone, x.deviceID = e.Field("subject_id"), e.Field("email"), e.Field("phone"), e.Field("device_id")
-	x.purpose = e.Field("purpose")
-	x.noticeID, x.noticeVersion, x.noticeDigest = e.Field("notice_id"), e.Field("notice_version"), e.Field("notice_digest")
-	x.actor, x.actorRole = e.Field("actor"), e.Field("actor_role")
-	x.proofKind, x.proofRef = e.Field("proof_kind"), e.Field("proof_ref")
-	x.occurredAt, x.status = e.Field("occurred_at"), e.Field("status")
-	x.fields = e.Fields
-	return x
+	return &ConsentFields{
+		SubjectID: e.Field("subject_id"), Email: e.Field("email"), Phone: e.Field("phone"), DeviceID: e.Field("device_id"),
+		Purpose: e.Field("purpose"), Channel: e.Field("channel"),
+		NoticeID: e.Field("notice_id"), NoticeVersion: e.Field("notice_version"), NoticeDigest: e.Field("notice_digest"),
+		Actor: e.Field("actor"), ActorRole: e.Field("actor_role"),
+		ProofKind: e.Field("proof_kind"), ProofRef: e.Field("proof_ref"),
+		OccurredAt: e.Field("occurred_at"), ExpiresAt: e.Field("expires_at"), Status: e.Field("status"),
+		fields: e.Fields,
+	}
 })
 
 // Evaluate applies the consent rule: six questions, in order, each answered only by the row itself or by imported
 // configuration it points to, completely, and from cells that no earlier question has used. What was decided is no question, but a
 // row that does not say it itself is no receipt either.
-func Evaluate(in Evidence) Verdict {
+func Evaluate(in Evidence) Verdict { return evaluate(&in, contentOf(&in)) }
+
+// content is what the rule asks of the values themselves, beyond which are set, where from, and the facts.
+type content struct {
+	sameActor   bool // actor and role are the same words
+	proofKind   bool // of the closed list
+	reference   bool // the proof is referred to
+	noZone      bool
+	afterExport bool
+}
+
+func contentOf(in *Evidence) (c content) {
+	if a, r := in.Actor.Value, in.ActorRole.Value; a != nil && r != nil {
+		c.sameActor = strings.EqualFold(strings.TrimSpace(a.Text), strings.TrimSpace(r.Text))
+	}
+	if k, r := in.ProofKind.Value, in.ProofRef.Value; k != nil && r != nil {
+		c.proofKind, c.reference = knownProofKind(k.Text), IsReference(r.Text)
+	}
+	if at := in.Time.Value; at != nil {
+		c.noZone = Location(at.Zone) == nil
+		if in.Facts.ObtainedAt != 0 && (at.Precision == "" || at.Int > in.Facts.ObtainedAt) { // what begins no later is not in doubt
+			earliest, _ := Window(*at)
+			c.afterExport = earliest > in.Facts.ObtainedAt
+		}
+	}
+	return c
+}
+
+func evaluate(in *Evidence, has content) Verdict {
 	var v Verdict
 	var room [24]int
 	used := room[:0]
@@ -286,40 +319,97 @@ func Evaluate(in Evidence) Verdict {
 	}
 	judge(QuestionPurpose, why, &in.Purpose)
 
-	why = noticeAnswer(&in)
+	why = noticeAnswer(in)
 	judge(QuestionNotice, why, &in.NoticeID, &in.NoticeVersion, &in.NoticeDigest)
 
 	why = allOf(&in.Actor, &in.ActorRole)
-	if why == Answered && strings.EqualFold(strings.TrimSpace(in.Actor.Value.Text), strings.TrimSpace(in.ActorRole.Value.Text)) {
+	if why == Answered && has.sameActor {
 		why = Incomplete // the same words twice do not say in what capacity
 	}
 	judge(QuestionActor, why, &in.Actor, &in.ActorRole)
 
 	why = allOf(&in.ProofKind, &in.ProofRef)
 	switch {
-	case why == Answered && !knownProofKind(in.ProofKind.Value.Text):
+	case why == Answered && !has.proofKind:
 		why = Incomplete
-	case why == Answered && !IsReference(in.ProofRef.Value.Text):
+	case why == Answered && !has.reference:
 		why = BareWord
 	}
 	judge(QuestionProof, why, &in.ProofKind, &in.ProofRef)
 
 	why = allOf(&in.Time)
 	if why == Answered {
-		earliest, _ := Window(*in.Time.Value)
 		switch {
-		case Location(in.Time.Value.Zone) == nil:
+		case has.noZone:
 			why = NoZone
-		case in.Facts.ObtainedAt != 0 && earliest > in.Facts.ObtainedAt:
+		case has.afterExport:
 			why = AfterExport
 		}
 	}
 	judge(QuestionTime, why, &in.Time)
 
 	v.WhyStatus = allOf(&in.Status)
-	v.Stated = statements(&in)
+	v.Stated = statements(in)
 	s := summaryOf(reasonsFor{v.Why, v.WhyStatus})
 	v.Class, v.Missing, v.Confidence, v.Remediation = s.class, s.missing, s.confidence, s.remediation
+	return v
+}
+
+// Judge applies the consent rule to the records of one rule of a mapping. It remembers its verdicts, of which a file has few: a verdict
+// depends on which fields are set and from where, on the facts, and on little else. It is not safe for concurrent use.
+type Judge struct {
+	statements map[string]Statement
+	verdicts   map[judged]*Verdict
+	last       judged
+	verdict    *Verdict
+}
+
+// judged is what a verdict depends on.
+type judged struct {
+	columns     *[]int // which fields are set: records with the same have the same columns behind them
+	has         content
+	purpose     bool
+	notice      bool
+	noticeForce bool
+	obtainedAt  int64
+}
+
+// NewJudge judges records whose mapping states those answers.
+func NewJudge(statements map[string]Statement) *Judge {
+	return &Judge{statements: statements, verdicts: map[judged]*Verdict{}}
+}
+
+// Evaluate is Evaluate of EvidenceOf. If alike, all records with this very list of columns have the same fields set, from the same
+// origins.
+func (j *Judge) Evaluate(rec *Record, cols [][]int, alike bool, facts Facts) *Verdict {
+	facts.Statements = j.statements
+	if !alike || len(cols) == 0 {
+		v := Evaluate(EvidenceOf(rec, cols, facts))
+		return &v
+	}
+	x := Consent()
+	var in Evidence // as far as contentOf looks
+	for _, p := range [...]struct {
+		to    *Answer
+		field int
+	}{{&in.Actor, x.Actor}, {&in.ActorRole, x.ActorRole}, {&in.ProofKind, x.ProofKind}, {&in.ProofRef, x.ProofRef}, {&in.Time, x.OccurredAt}} {
+		if v := rec.Values[p.field]; v.Set {
+			p.to.Value = v
+		}
+	}
+	in.Facts.ObtainedAt = facts.ObtainedAt
+	key := judged{&cols[0], contentOf(&in), facts.PurposeKnown, facts.NoticeFound, facts.NoticeInForce, facts.ObtainedAt}
+	if j.verdict != nil && key == j.last {
+		return j.verdict
+	}
+	v := j.verdicts[key]
+	if v == nil {
+		in = EvidenceOf(rec, cols, facts)
+		made := evaluate(&in, key.has)
+		v = &made
+		j.verdicts[key] = v
+	}
+	j.last, j.verdict = key, v
 	return v
 }
 
@@ -397,7 +487,7 @@ func knownProofKind(kind string) bool {
 // statements lists the fields that did not come from the row, in the order of the entity's fields.
 func statements(in *Evidence) []StatedAnswer {
 	var out []StatedAnswer
-	fields := consentFields().fields
+	fields := Consent().fields
 	for i := range in.Values {
 		v := in.Values[i]
 		if !v.Set || v.Origin == FromRow {

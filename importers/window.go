@@ -103,6 +103,38 @@ func InForce(validFrom, validTo string, v Value) bool {
 	return validFrom <= first && (validTo == "" || last <= validTo)
 }
 
+// Period is the days on which a notice was in force.
+type Period struct {
+	From, To string // days, both inclusive; To may be empty
+
+	surely [2]int64 // the instants between which no zone and no precision make a doubt
+}
+
+// NewPeriod returns the period of these days (YYYY-MM-DD).
+func NewPeriod(from, to string) Period {
+	const doubt = 3 * microDay // more than a zone, a precision and a change of clocks can shift a day
+	p := Period{From: from, To: to, surely: [2]int64{math.MaxInt64, math.MinInt64}}
+	first, err := time.Parse(time.DateOnly, from)
+	if err != nil {
+		return p
+	}
+	p.surely = [2]int64{first.UnixMicro() + doubt, math.MaxInt64}
+	if to != "" {
+		last, err := time.Parse(time.DateOnly, to)
+		if err != nil {
+			p.surely = [2]int64{math.MaxInt64, math.MinInt64}
+			return p
+		}
+		p.surely[1] = last.UnixMicro() - doubt
+	}
+	return p
+}
+
+// InForce is InForce of the period's days.
+func (p *Period) InForce(v *Value) bool {
+	return v.Set && v.Precision != "" && p.surely[0] <= v.Int && v.Int <= p.surely[1] || InForce(p.From, p.To, *v)
+}
+
 // dayIn returns the first and the last instant of the calendar day that at falls into in loc. The day is looked for in each
 // stretch of constant offset around it, because clocks may change at midnight (then it has no 00:00, or two).
 func dayIn(loc *time.Location, at int64) (first, last int64, ok bool) {

@@ -41,6 +41,7 @@ type RecordOut struct {
 	History bool    // repeats of the key are events
 	KeyDup  bool    // other rows of the sheet have the same key
 	KeyRows int     // rows with the key; 1 if KeyDup is false
+	Alike   bool    // records with the same Columns have the same fields set, from the same origins
 	Columns [][]int // by entity field: the sheet columns (from 0) that the value comes from; nil if from none. Records share it
 
 	shape uint64 // of records whose fields have a column each at most: a bit for each entity field that is set

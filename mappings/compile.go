@@ -80,6 +80,7 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 			Record:  importers.NewRecord(b.entity),
 			Spec:    i,
 			History: b.history,
+			Alike:   b.simple,
 		})
 	}
 	findings := pl.decide()

@@ -379,7 +379,7 @@ func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
 		if x.KeyDup {
 			st.records = append(st.records, x.recordUID)
 		}
-		switch rule := d.decide(sh.src, sh.statements[x.Spec], x).rule; rule {
+		switch rule := d.decide(sh.src, sh.judges[x.Spec], x).rule; rule {
 		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
 		default:
 			st.rejected = true

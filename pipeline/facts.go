@@ -31,6 +31,13 @@ type facts struct {
 	held        map[uuid.UUID][sha256.Size]byte // record or event id to content digest
 	heldRecords map[uuid.UUID]bool              // record ids of held events
 	imported    map[place]bool                  // rows that this batch has brought in before
+
+	edition int // of configs, notices and what is pending: it changes with them
+	named   struct {
+		id, version, wording *importers.Value // that a notice was asked for by
+		edition              int
+		notice               *notice
+	}
 }
 
 // place is a row of a source.
@@ -39,7 +46,10 @@ type place struct {
 	row    int
 }
 
-type notice struct{ key, from, to string }
+type notice struct {
+	key    string
+	period importers.Period
+}
 
 // against is one thing that speaks against consents of its subject: a suppression, an event or an erasure.
 type against struct {
@@ -130,6 +140,7 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 	}
 	if x.Entity.Config {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
+		f.edition++
 	}
 	f.know(&x.Record, x.id(), x.system, obtained, s)
 }
@@ -145,7 +156,8 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64, s
 	}
 	switch rec.Entity.Name {
 	case "notice":
-		n := &notice{configKey(rec), rec.Get("valid_from").Text, rec.Get("valid_to").Text}
+		n := &notice{configKey(rec), importers.NewPeriod(rec.Get("valid_from").Text, rec.Get("valid_to").Text)}
+		f.edition++
 		f.notices[n.key] = n
 		if d := rec.Get("wording_digest"); d.Set {
 			f.notices[strings.ToLower(d.Text)] = n
@@ -198,17 +210,32 @@ func (f *facts) link() {
 }
 
 // accept takes in a config whose row was accepted.
-func (f *facts) accept(rec *importers.Record) { put(f.configs, rec.Entity.Name, configKey(rec)) }
+func (f *facts) accept(rec *importers.Record) {
+	put(f.configs, rec.Entity.Name, configKey(rec))
+	f.edition++
+}
 
 // settled forgets what the survey saw of an entity whose rows are all decided: from now on only the accepted ones count.
-func (f *facts) settled(entity string) { delete(f.pending, entity) }
+func (f *facts) settled(entity string) {
+	delete(f.pending, entity)
+	f.edition++
+}
 
 func (f *facts) config(entity, key string) bool {
 	return f.configs[entity][key] || f.pending[entity][key]
 }
 
 // notice finds an imported notice by id and version, else by the digest of its wording.
-func (f *facts) notice(id, version, wording string) *notice {
+func (f *facts) notice(id, version, wording *importers.Value) *notice {
+	last := &f.named // rows share their values, so most ask as the row before
+	if last.id != id || last.version != version || last.wording != wording || last.edition != f.edition {
+		last.id, last.version, last.wording, last.edition = id, version, wording, f.edition
+		last.notice = f.findNotice(id.Text, version.Text, wording.Text)
+	}
+	return last.notice
+}
+
+func (f *facts) findNotice(id, version, wording string) *notice {
 	var n *notice
 	if id != "" && version != "" {
 		var buf [64]byte
@@ -439,38 +466,34 @@ func (p *Pipeline) systems() []string {
 	return list
 }
 
-// derivation works out the derived columns of records. It keeps what hardly changes from one record to the next.
+// derivation works out the derived columns of records. It keeps those of the last verdict, which hardly changes from one record to
+// the next.
 type derivation struct {
 	cells   []staged.Cell
-	stated  []importers.StatedAnswer // the last
-	text    string                   // as a column holds them
-	missing []string                 // the last
-	joined  string
+	verdict *importers.Verdict
 }
 
 // of gives the derived columns of a record, in their order. They are valid until the next call.
 func (d *derivation) of(j *judged) ([]staged.Cell, error) {
+	if j.verdict != nil && j.verdict == d.verdict {
+		return d.cells, nil
+	}
+	d.verdict = j.verdict
 	text := func(s string) staged.Cell { return staged.Cell{Text: s, Null: s == ""} }
 	d.cells = d.cells[:0]
 	switch j.Entity.Name {
 	case "case":
 		d.cells = append(d.cells, staged.Cell{Text: "imported"}, text(importers.CaseDue(&j.Record)), staged.Cell{Null: true}, staged.Cell{Null: true})
 	case "consent":
-		if !slices.Equal(d.stated, j.verdict.Stated) {
+		stated := ""
+		if len(j.verdict.Stated) > 0 {
 			b, err := json.Marshal(j.verdict.Stated)
 			if err != nil {
 				return nil, err
 			}
-			d.stated, d.text = slices.Clone(j.verdict.Stated), string(b)
+			stated = string(b)
 		}
-		stated := d.text
-		if len(j.verdict.Stated) == 0 {
-			stated = ""
-		}
-		if !slices.Equal(d.missing, j.verdict.Missing) {
-			d.missing, d.joined = j.verdict.Missing, strings.Join(j.verdict.Missing, ",")
-		}
-		d.cells = append(d.cells, staged.Cell{Text: string(j.verdict.Class)}, staged.Cell{Text: string(j.verdict.Confidence)}, staged.Cell{Text: d.joined},
+		d.cells = append(d.cells, staged.Cell{Text: string(j.verdict.Class)}, staged.Cell{Text: string(j.verdict.Confidence)}, staged.Cell{Text: strings.Join(j.verdict.Missing, ",")},
 			text(j.verdict.Remediation), text(stated))
 	}
 	return d.cells, nil

@@ -108,7 +108,7 @@ type sheet struct {
 	keep  bool          // the rows will be gone over again
 	kept  *source.Spill // they, once they were read to their end, cut as they were given
 
-	statements []map[string]importers.Statement // by record of the mapping
+	judges []*importers.Judge // by record of the mapping
 }
 
 func (s *sheet) close() {
@@ -143,7 +143,7 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	}
 	sh := &sheet{file: fd, book: book, index: -1, src: s, most: p.blockRows}
 	for i := range m.Records {
-		sh.statements = append(sh.statements, m.Records[i].Statements())
+		sh.judges = append(sh.judges, importers.NewJudge(m.Records[i].Statements()))
 	}
 	want := sheetOf(s, m)
 	list := book.Sheets()

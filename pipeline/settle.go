@@ -72,6 +72,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 			return s.out, nil, err
 		}
 	}
+	s.tally.flush()
 	files, err := s.close()
 	return s.out, files, err
 }
@@ -87,6 +88,7 @@ type settler struct {
 	faults  []rejectedBy              // of the row under way
 	keep    []judged                  // its records that may be staged
 	derived derivation
+	tally   verdictTally
 	last    struct { // what was staged last, and where
 		e    *importers.Entity
 		part string
@@ -227,9 +229,9 @@ func (s *settler) held(records []identified) bool {
 // judged is a record that may be staged.
 type judged struct {
 	identified
-	verdict importers.Verdict // consent only
-	part    string            // of the staged file
-	version int64             // correction: the version it is made against
+	verdict *importers.Verdict // consent only
+	part    string             // of the staged file
+	version int64              // correction: the version it is made against
 }
 
 // report adds a finding about a row, or about one field of one of its records.
@@ -263,14 +265,14 @@ func (s *settler) subjectToken(x *identified) string {
 
 // decision is what the rules that look beyond the row say of one record.
 type decision struct {
-	rule    string // why it is rejected, repeats, or is known; "" if it may be staged
-	field   string // the field concerned, if one is
-	message string // instead of the rule's own
-	notes   []note // findings beside the verdict
-	verdict importers.Verdict
-	part    string // of the staged file
-	version int64  // correction: the version it is made against
-	err     error  // the register can't be asked
+	rule    string             // why it is rejected, repeats, or is known; "" if it may be staged
+	field   string             // the field concerned, if one is
+	message string             // instead of the rule's own
+	notes   []note             // findings beside the verdict
+	verdict *importers.Verdict // consent only
+	part    string             // of the staged file
+	version int64              // correction: the version it is made against
+	err     error              // the register can't be asked
 	subject importers.Subject
 	about   []*against // what speaks against the subject
 }
@@ -279,7 +281,7 @@ type note struct{ rule, field, message string }
 
 // judge decides one record and reports why it is rejected, and what is doubtful about it.
 func (s *settler) judge(row *mappings.Row, x *identified) (judged, string, error) {
-	d := s.decide(s.sh.src, s.sh.statements[x.Spec], x)
+	d := s.decide(s.sh.src, s.sh.judges[x.Spec], x)
 	if d.err != nil {
 		return judged{}, "", d.err
 	}
@@ -306,7 +308,7 @@ func worded(message string) func(*finding.Finding) {
 }
 
 // decide applies the rules to one record, whatever speaks against it. It changes nothing.
-func (d *dryRunner) decide(src *Source, statements map[string]importers.Statement, x *identified) (out decision) {
+func (d *dryRunner) decide(src *Source, judge *importers.Judge, x *identified) (out decision) {
 	if x.KeyDup {
 		switch d.facts.keyState(x) {
 		case keyConflict:
@@ -329,33 +331,34 @@ func (d *dryRunner) decide(src *Source, statements map[string]importers.Statemen
 	if d.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
 		out.part = partAgainst
 	}
-	for i := range x.Entity.Fields {
+	for _, i := range x.Entity.Refs() {
 		f := &x.Entity.Fields[i]
-		if f.Ref == "" || !x.Values[i].Set || d.facts.config(f.Ref, x.Values[i].Text) {
+		if !x.Values[i].Set || d.facts.config(f.Ref, x.Values[i].Text) {
 			continue
 		}
 		out.rule, out.field = "ref.not_found", f.Name
 		out.message = fmt.Sprintf("The %s that %s.%s points to is neither in this batch nor in the register.", f.Ref, x.Entity.Name, f.Name)
 		return out
 	}
-	if src.RetentionApproved == nil {
+	if src.RetentionApproved == nil && len(d.facts.retention) > 0 {
 		if at, _, ok := importers.RetentionExpiry(&x.Record, d.facts.retention, src.obtained); ok && at <= src.obtained {
 			out.rule = "retention.expired"
 			return out
 		}
 	}
 	if x.Entity.Event {
-		d.decideConsent(src, statements, x, &out)
+		d.decideConsent(src, judge, x, &out)
 	}
 	return out
 }
 
 // decideConsent applies the consent rule and the erasures.
-func (d *dryRunner) decideConsent(src *Source, statements map[string]importers.Statement, x *identified, out *decision) {
-	facts := importers.Facts{PurposeKnown: x.Get("purpose").Set, ObtainedAt: src.obtained, Statements: statements}
-	id, ver, wording := x.Get("notice_id"), x.Get("notice_version"), x.Get("notice_digest")
+func (d *dryRunner) decideConsent(src *Source, judge *importers.Judge, x *identified, out *decision) {
+	at := importers.Consent()
+	facts := importers.Facts{PurposeKnown: x.Values[at.Purpose].Set, ObtainedAt: src.obtained}
+	id, ver, wording := x.Values[at.NoticeID], x.Values[at.NoticeVersion], x.Values[at.NoticeDigest]
 	if id.Set && ver.Set || wording.Set {
-		n := d.facts.notice(id.Text, ver.Text, wording.Text)
+		n := d.facts.notice(id, ver, wording)
 		if n == nil {
 			out.rule, out.field = "ref.not_found", "notice_id"
 			if !id.Set || !ver.Set {
@@ -365,14 +368,14 @@ func (d *dryRunner) decideConsent(src *Source, statements map[string]importers.S
 			return
 		}
 		facts.NoticeFound = true
-		if at := x.Get("occurred_at"); at.Set {
-			facts.NoticeInForce = importers.InForce(n.from, n.to, *at)
+		if when := x.Values[at.OccurredAt]; when.Set {
+			facts.NoticeInForce = n.period.InForce(when)
 			if !facts.NoticeInForce && id.Origin == importers.FromRow {
 				out.notes = append(out.notes, note{rule: "notice.not_in_force", field: "notice_version"})
 			}
 		}
 	}
-	out.verdict = importers.Evaluate(importers.EvidenceOf(&x.Record, x.Columns, facts))
+	out.verdict = judge.Evaluate(&x.Record, x.Columns, x.Alike, facts)
 	if !d.facts.linked {
 		return // the survey does not know yet who is one subject
 	}
@@ -471,20 +474,44 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]by
 	n := s.res.Entities[e.Name]
 	n.Records++
 	if e.Event {
-		n.ByConfidence[string(j.verdict.Confidence)]++
-		if j.verdict.Class == importers.Receipt {
-			n.Receipts++
-		} else {
-			n.LegacyAssertions++
-		}
-		for _, m := range j.verdict.Missing {
-			n.Missing[m]++
-		}
+		s.tally.add(n, j.verdict)
 	}
 	if e.Name == "case" {
 		s.countCase(&j.Record)
 	}
 	return nil
+}
+
+// verdictTally counts records by their verdict, those with the verdict of the record before at once.
+type verdictTally struct {
+	count   *EntityCount
+	verdict *importers.Verdict
+	records int
+}
+
+func (t *verdictTally) add(n *EntityCount, v *importers.Verdict) {
+	if t.count != n || t.verdict != v {
+		t.flush()
+		t.count, t.verdict = n, v
+	}
+	t.records++
+}
+
+// flush counts what has gathered.
+func (t *verdictTally) flush() {
+	if t.records == 0 {
+		return
+	}
+	t.count.ByConfidence[string(t.verdict.Confidence)] += t.records
+	if t.verdict.Class == importers.Receipt {
+		t.count.Receipts += t.records
+	} else {
+		t.count.LegacyAssertions += t.records
+	}
+	for _, m := range t.verdict.Missing {
+		t.count.Missing[m] += t.records
+	}
+	t.records = 0
 }
 
 // writer gives the staged file of an entity.
