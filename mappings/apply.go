@@ -44,7 +44,8 @@ type RecordOut struct {
 	Alike   bool    // records with the same Columns have the same fields set, from the same origins
 	Columns [][]int // by entity field: the sheet columns (from 0) that the value comes from; nil if from none. Records share it
 
-	shape uint64 // of records whose fields have a column each at most: a bit for each entity field that is set
+	set   uint64 // a bit for each entity field that is set
+	codes []int  // by field of the mapping's record, of rows that are kept: see fieldReader.known
 }
 
 // Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
@@ -149,10 +150,11 @@ func (pl *Plan) skip(b *source.Block, i int, rule, reason string) {
 func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (why string, ok bool) {
 	if pl.into != nil {
 		rec.Values = pl.into.fields(s.blank)
+		rec.codes = pl.into.codesFor(len(s.fields))
 	} else {
 		copy(rec.Values, s.blank)
 	}
-	rec.shape = 0
+	rec.set = 0
 	if !s.simple {
 		rec.Columns = make([][]int, len(rec.Values))
 	}
@@ -189,13 +191,16 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 		if rec.Values[f.index] = &out.v; !out.kept && pl.into != nil {
 			rec.Values[f.index] = pl.into.keepValue(&out.v)
 		}
-		rec.shape |= 1 << f.index
+		rec.set |= 1 << f.index
+		if pl.into != nil {
+			rec.codes[j] = out.code
+		}
 		if !s.simple {
 			rec.Columns[f.index] = slices.Clone(out.used) // the reader's own, until it reads again
 		}
 	}
 	if s.simple {
-		rec.Columns = s.columnsOf(rec.shape)
+		rec.Columns = s.columnsOf(rec.set)
 	}
 	if !ok {
 		return "", false

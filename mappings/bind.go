@@ -124,6 +124,7 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 		b.simple = b.simple && len(r.cols) <= 1
 		if f.constant != nil {
 			r.constant = &outcome{v: *f.constant, kept: true}
+			r.remember(r.constant)
 		}
 		for k := range f.when {
 			r.when = append(r.when, bindCondition(&f.when[k], column))

@@ -27,7 +27,8 @@ type problem struct {
 // outcome is what reading a field in one row gave.
 type outcome struct {
 	v        importers.Value
-	kept     bool  // it stays as it is: the memo has it
+	kept     bool  // it stays as it is
+	code     int   // of v among the values that the reader remembers, from 1; 0 if it is not among them
 	null     bool  // no column, blank, or a null token: v is the zero Value
 	noAnswer bool  // consent status: the word says nothing about consent
 	used     []int // columns that v comes from
@@ -44,8 +45,9 @@ type fieldReader struct {
 	zone     *zone   // nil: no zone is declared
 	date1904 bool
 	when     []*boundCondition
-	quotable map[string]bool // folded words of the column that a finding may show
-	constant *outcome        // of a field that comes from no column
+	quotable map[string]bool    // folded words of the column that a finding may show
+	constant *outcome           // of a field that comes from no column
+	known    []*importers.Value // by code
 
 	memo   memo
 	text   arena
@@ -102,7 +104,23 @@ func (r *fieldReader) cell(b *source.Block, i, k int) *outcome {
 	}
 	r.out = outcome{}
 	r.parse(c, raw, k)
-	return r.memo.put(key, r.out)
+	kept := r.memo.put(key, &r.out)
+	if kept == nil {
+		return &r.out
+	}
+	r.remember(kept)
+	return kept
+}
+
+// knownMost is how many values a reader remembers.
+const knownMost = 1 << 16
+
+// remember gives the value of an outcome that stays as it is a code.
+func (r *fieldReader) remember(out *outcome) {
+	if out.v.Set && out.bad.rule == "" && len(r.known) < knownMost {
+		r.known = append(r.known, &out.v)
+		out.code = len(r.known)
+	}
 }
 
 // str makes a string of p that may be kept: from the arena for values that hardly repeat, by itself if the memo keeps it.

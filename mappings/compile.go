@@ -34,13 +34,18 @@ type Plan struct {
 
 // Clone compiles the plan anew, for another goroutine.
 func (pl *Plan) Clone() (*Plan, error) {
-	c, _, err := Compile(pl.m, pl.profile, pl.env)
+	c, _, err := compile(pl.m, pl.profile, pl.env, pl.groups)
 	return c, err
 }
 
 // Compile joins a mapping and the profile of a sheet to a plan. The findings are about columns: those with severity Error fail
 // the dry-run, but the plan still works and rejects the rows concerned. An error says that mapping and profile don't fit.
 func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) {
+	return compile(m, p, env, nil)
+}
+
+// compile is Compile that takes the groups of keys of another plan, if there is one: nothing changes them, and they may be many.
+func compile(m *Mapping, p *Profile, env Env, groups []map[int]int) (*Plan, []finding.Finding, error) {
 	if p.Mapping != m.Digest() {
 		return nil, nil, &SheetError{File: env.File, Sheet: env.Sheet, Message: "the profile was made with another mapping", Remedy: "profile the sheet again with this mapping"}
 	}
@@ -66,16 +71,18 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 		if err != nil {
 			return nil, nil, &SheetError{File: env.File, Sheet: env.Sheet, Message: "the zone of the source: " + err.Error(), Remedy: "give an IANA name, such as Europe/Berlin"}
 		}
-		groups := map[int]int{}
-		if i < len(p.Keys) {
-			for _, g := range p.Keys[i].Groups {
-				for _, row := range g {
-					groups[row] = len(g)
+		if i == len(groups) {
+			own := map[int]int{}
+			if i < len(p.Keys) {
+				for _, g := range p.Keys[i].Groups {
+					for _, row := range g {
+						own[row] = len(g)
+					}
 				}
 			}
+			groups = append(groups, own)
 		}
 		pl.specs = append(pl.specs, b)
-		pl.groups = append(pl.groups, groups)
 		pl.records = append(pl.records, RecordOut{
 			Record:  importers.NewRecord(b.entity),
 			Spec:    i,
@@ -83,6 +90,7 @@ func Compile(m *Mapping, p *Profile, env Env) (*Plan, []finding.Finding, error) 
 			Alike:   b.simple,
 		})
 	}
+	pl.groups = groups
 	findings := pl.decide()
 	pl.digest = digestJSON(struct {
 		Plan, Mapping, Profile, System, Zone string

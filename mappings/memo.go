@@ -32,19 +32,21 @@ func (m *memo) get(key []byte) *outcome {
 	return out
 }
 
-func (m *memo) put(key []byte, out outcome) *outcome {
+// put keeps an outcome. It is nil if it is not worth it.
+func (m *memo) put(key []byte, out *outcome) *outcome {
 	switch {
 	case m.seen == nil:
 		m.seen = make(map[string]*outcome)
 	case len(m.seen) >= memoSize:
 		if m.hit < m.asked/2 {
 			m.off, m.seen = true, nil
-			return &out
+			return nil
 		}
 		clear(m.seen)
 		m.asked, m.hit = 0, 0
 	}
-	kept := &out
+	kept := new(outcome)
+	*kept = *out
 	kept.kept = true
 	m.seen[string(key)] = kept
 	return kept

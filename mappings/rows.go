@@ -15,12 +15,12 @@ type Rows struct {
 	records  []RecordOut
 	values   []*importers.Value
 	own      []importers.Value // those that no reader keeps
+	codes    []int
 }
 
 // Keep is Apply that keeps the rows. What was kept before is lost.
 func (pl *Plan) Keep(b *source.Block, to *Rows) {
-	to.List, to.findings, to.ends = to.List[:0], to.findings[:0], to.ends[:0]
-	to.records, to.values, to.own = to.records[:0], to.values[:0], to.own[:0]
+	to.Reset()
 	pl.into = to
 	defer func() { pl.into = nil }()
 	for i := range b.Rows() {
@@ -65,11 +65,29 @@ func (r *Rows) fields(blank []*importers.Value) []*importers.Value {
 	return r.values[from : from+n : from+n]
 }
 
+// codesFor gives room for the codes of one record.
+func (r *Rows) codesFor(n int) []int {
+	if len(r.codes)+n > cap(r.codes) {
+		r.codes = make([]int, 0, max(n, 2*cap(r.codes)))
+	}
+	from := len(r.codes)
+	r.codes = r.codes[:from+n]
+	codes := r.codes[from : from+n : from+n]
+	clear(codes)
+	return codes
+}
+
 // keepValue gives a value memory of its own.
 func (r *Rows) keepValue(v *importers.Value) *importers.Value {
+	own := r.newValue()
+	*own = *v
+	return own
+}
+
+func (r *Rows) newValue() *importers.Value {
 	if len(r.own) == cap(r.own) {
 		r.own = make([]importers.Value, 0, max(64, 2*cap(r.own)))
 	}
-	r.own = append(r.own, *v)
+	r.own = r.own[:len(r.own)+1]
 	return &r.own[len(r.own)-1]
 }
