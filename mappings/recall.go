@@ -128,7 +128,8 @@ func (k *Kept) byte() byte {
 
 func (k *Kept) string() string { return k.Bytes(int(k.Uvarint())) }
 
-func (k *Kept) varint() int64 {
+// Varint reads a signed number.
+func (k *Kept) Varint() int64 {
 	n := k.Uvarint()
 	return int64(n>>1) ^ -int64(n&1)
 }
@@ -157,7 +158,7 @@ func (r *Recall) Record(k *Kept, to *Rows) RecordOut {
 		v := to.newValue()
 		v.Set, v.Origin = true, importers.Origin(k.byte())
 		v.Text = k.string()
-		v.Int = k.varint()
+		v.Int = k.Varint()
 		v.Raw = k.string()
 		v.Zone = r.word(k.string())
 		v.Precision = r.word(k.string())
@@ -203,8 +204,9 @@ func (r *Rows) Reset() {
 }
 
 // Add keeps an accepted row without findings. Its records must have been read into these rows.
-func (r *Rows) Add(row Row, records []RecordOut) {
+func (r *Rows) Add(row Row, records []RecordOut) *Row {
 	row.Records = r.keep(records)
 	r.List = append(r.List, row)
 	r.ends = append(r.ends, len(r.findings))
+	return &r.List[len(r.List)-1]
 }

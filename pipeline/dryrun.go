@@ -12,11 +12,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"sheetlift/importers"
 	"sheetlift/importers/register"
+	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -190,13 +190,10 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 			return err
 		}
 		sheets = append(sheets, sh)
-		sh.keep = true
-		plan, profile, found, err := p.compile(ctx, DryRun, sh, in.maps[i])
+		sh.profiled = in.mapped.Sources[i].Profile
+		plan, found, err := d.plan(ctx, sh, in.maps[i], in.mapped)
 		if err != nil {
 			return err
-		}
-		if got := profile.Digest(); got != in.mapped.Sources[i].Profile {
-			return &IntegrityError{What: "profile of source " + sh.src.Name, Detail: "is not the one that map recorded", Remedy: "run `sheetlift map` again with this version"}
 		}
 		for _, f := range found {
 			if err := rec.Add(f); err != nil {
@@ -266,6 +263,23 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	})
 }
 
+// plan compiles the mapping of a sheet by the profile that map made, if it is at hand; the survey then makes it anew and compares.
+func (d *dryRunner) plan(ctx context.Context, sh *sheet, m *mappings.Mapping, mapped *MapResult) (*mappings.Plan, []finding.Finding, error) {
+	if profile := recallProfile(profilePath(filepath.Dir(mapped.FindingsFile), sh.src.Name), sh.profiled); profile != nil && sh.view == nil {
+		plan, found, err := mappings.Compile(m, profile, sh.env)
+		if err == nil {
+			sh.profiler, err = mappings.NewProfiler(m, sh.env)
+		}
+		return plan, found, err
+	}
+	sh.keep = true
+	plan, profile, found, err := d.compile(ctx, DryRun, sh, m)
+	if err == nil {
+		err = sameProfile(sh.src, profile, sh.profiled)
+	}
+	return plan, found, err
+}
+
 // sharedEntities are the (system, entity) pairs that more than one source of the batch brings: their keys may meet.
 func sharedEntities(b *Batch, maps []*mappings.Mapping) map[[2]string]bool {
 	count := map[[2]string]int{}
@@ -316,38 +330,99 @@ func token(key []byte) func(kind, value string) string {
 
 // survey reads a source once to learn what its own and other sources' rows are judged by: configs, suppressions, erasures,
 // decisions against, and the contents of keys that occur more than once. Of a rejected row it learns what speaks against others.
+// What the rows come to is laid aside for the decision. A sheet that was not profiled before is profiled beside.
 func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
-	prepare := func(p *passed) {
-		for i := range p.rows.List {
-			row := &p.rows.List[i]
-			d.prepareRow(sh, p, row, !slices.ContainsFunc(row.Records, func(r mappings.RecordOut) bool { return d.teaches(sh, &r) }))
-		}
+	var read feed
+	var rows int64
+	switch {
+	case sh.kept != nil:
+		read = keptRows(sh.kept)
+	case sh.profiler != nil:
+		read = rowsOfSheet(sh, func(b *source.Block) error {
+			rows += int64(b.Rows())
+			d.opt.Progress(DryRun, sh.src.Name, rows, 0)
+			return sh.profiler.Add(b)
+		})
+	default:
+		read = rowsOfSheet(sh, nil)
 	}
-	return d.pass(ctx, sh, plan, prepare, func(p *passed) error {
-		for i := range p.rows.List {
-			row := &p.rows.List[i]
-			d.cameBack(sh, plan, row)
-			for k := range row.Partial {
-				rec := &row.Partial[k].Record
+	laid := &laidAside{}
+	if sh.view == nil { // rows that came back mended are judged with their cells at hand
+		sh.laid = laid
+	}
+	worker := func() (func(*passed) error, error) {
+		own, err := plan.Clone()
+		if err != nil {
+			return nil, err
+		}
+		number := len(laid.plans)
+		laid.plans = append(laid.plans, own)
+		return func(p *passed) error {
+			d.put(sh, own, p)
+			if sh.laid != nil {
+				p.lay(number, own)
+			}
+			return nil
+		}, nil
+	}
+	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
+		for i := range p.list {
+			x := &p.list[i]
+			d.cameBack(sh, plan, x.row)
+			for k := range x.row.Partial {
+				rec := &x.row.Partial[k].Record
 				if opposes(rec) {
-					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, x.row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
-			if row.Verdict != mappings.Accepted {
+			if x.row.Verdict != mappings.Accepted {
 				continue
 			}
-			if records := p.records(i); records != nil {
-				d.learnRow(sh, row, records)
+			if slices.ContainsFunc(x.records, func(x identified) bool { return teaches(x.RecordOut) }) {
+				d.learnRow(sh, x.row, x.records)
 			}
-			d.facts.linkRow(p.subjectKeys(i))
+			d.facts.linkRow(x.records)
 		}
-		return nil
+		if sh.laid == nil {
+			return nil
+		}
+		return sh.laid.take(p)
 	})
+	if err != nil || sh.profiler == nil {
+		return err
+	}
+	profile, err := sh.profiler.Done()
+	if err != nil {
+		return err
+	}
+	sh.profiler = nil
+	if err := sameProfile(sh.src, profile, sh.profiled); err != nil {
+		return err
+	}
+	return sh.book.Close() // its shared strings may be the larger part of the file
+}
+
+// alone reports whether a source is so small that it is read before others have begun.
+func (d *dryRunner) alone(sh *sheet) bool {
+	if d.spread {
+		return false
+	}
+	st, err := sh.file.Stat()
+	return sh.view != nil || err == nil && st.Size() < smallFile
+}
+
+const smallFile = 256 << 10
+
+func sameProfile(s *Source, got *mappings.Profile, want string) error {
+	if got.Digest() == want {
+		return nil
+	}
+	return &IntegrityError{What: "profile of source " + s.Name, Detail: "is not the one that map recorded", Remedy: "run `sheetlift map` again with this version"}
 }
 
 // teaches reports whether other rows may be judged by a record, beyond whom it speaks of.
-func (d *dryRunner) teaches(sh *sheet, rec *mappings.RecordOut) bool {
-	return rec.KeyDup || !rec.Entity.Event || opposes(&rec.Record) || d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}]
+func teaches(rec *mappings.RecordOut) bool {
+	return rec.KeyDup || !rec.Entity.Event || opposes(&rec.Record)
 }
 
 // learnRow takes in an accepted row of the survey.
@@ -388,52 +463,17 @@ func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
 	return st
 }
 
-// prepareRow works out what a row's records are called and whom they speak of; of a plain row only the latter.
-func (d *dryRunner) prepareRow(sh *sheet, p *passed, row *mappings.Row, plain bool) {
-	from := -1
-	if row.Verdict == mappings.Accepted {
-		if !plain {
-			from = len(p.x)
-		}
-		for k := range row.Records {
-			rec := &row.Records[k]
-			keys := p.addKeys(&rec.Record, sh.src.System)
-			if len(keys) > 0 {
-				p.subject = append(p.subject, keys)
-			}
-			if !plain {
-				p.x = append(p.x, d.identify(sh, rec, keys))
-			}
-		}
-	}
-	p.from = append(p.from, from)
-	p.ends = append(p.ends, len(p.subject))
-}
+func (r *recordIDs) id() string       { return r.uid.String() }
+func (r *recordIDs) recordID() string { return r.recordUID.String() }
 
-// identified is a record with its ids.
-type identified struct {
-	*mappings.RecordOut
-	system         string
-	keys           []importers.Key // of its subject
-	uid, recordUID uuid.UUID
-	content        [sha256.Size]byte
-}
-
-func (x *identified) id() string       { return x.uid.String() }
-func (x *identified) recordID() string { return x.recordUID.String() }
-
-func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut, keys []importers.Key) identified {
+// identify works out who a record is.
+func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut) recordIDs {
 	e := rec.Entity
-	x := identified{RecordOut: rec, system: sh.src.System, keys: keys, content: register.ContentSum(&rec.Record)}
-	x.recordUID = d.id.Record(sh.src.System, e.Name, rec.Key)
-	x.uid = x.recordUID
-	if e.Event {
-		x.uid = d.id.Event(sh.src.System, e.Name, rec.Key, x.content)
+	id := recordIDs{content: register.ContentSum(&rec.Record), recordUID: d.id.Record(sh.src.System, e.Name, rec.Key)}
+	if id.uid = id.recordUID; e.Event {
+		id.uid = d.id.Event(sh.src.System, e.Name, rec.Key, id.content)
 	}
-	if d.facts.shared[[2]string{sh.src.System, e.Name}] {
-		rec.KeyDup = true // another source may bring the same key
-	}
-	return x
+	return id
 }
 
 // syncRename gives a finished folder its name and makes both durable.

@@ -98,7 +98,9 @@ func put(m map[string]map[string]bool, entity, key string) {
 	if m[entity] == nil {
 		m[entity] = map[string]bool{}
 	}
-	m[entity][key] = true
+	if !m[entity][key] {
+		m[entity][strings.Clone(key)] = true // it may lie in a block of rows
+	}
 }
 
 // configKey is what other records name a config by: its first field, of a notice with the version.
@@ -184,15 +186,19 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64, s
 
 // linkRow takes in who is one subject as far as a row says so: the keys of its records that name one. Records of one row speak of
 // one subject unless they name two.
-func (f *facts) linkRow(records [][]importers.Key) {
+func (f *facts) linkRow(records []identified) {
 	if len(records) > 1 {
-		if keys, one := importers.RowKeys(records...); one {
+		list := make([][]importers.Key, len(records))
+		for i := range records {
+			list[i] = records[i].keys
+		}
+		if keys, one := importers.RowKeys(list...); one {
 			f.links.Add(keys)
 			return
 		}
 	}
-	for _, keys := range records {
-		f.links.Add(keys)
+	for i := range records {
+		f.links.Add(records[i].keys)
 	}
 }
 

@@ -58,7 +58,7 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 				return err
 			}
 			for i := range p.batch.Sources {
-				s, err := p.mapSource(ctx, fr, &p.batch.Sources[i], maps[i], rec)
+				s, err := p.mapSource(ctx, fr, &p.batch.Sources[i], maps[i], rec, dir)
 				if err != nil {
 					rec.abandon()
 					return err
@@ -108,12 +108,19 @@ type sheet struct {
 	keep  bool          // the rows will be gone over again
 	kept  *source.Spill // they, once they were read to their end, cut as they were given
 
+	profiled string             // digest of the profile that map recorded
+	profiler *mappings.Profiler // makes it again while the rows are surveyed; nil if they were profiled before
+	laid     *laidAside         // what the survey made of the rows; nil if it laid nothing aside
+
 	judges []*importers.Judge // by record of the mapping
 }
 
 func (s *sheet) close() {
 	if s.kept != nil {
 		_ = s.kept.Close() // an unlinked file: nothing is lost with it
+	}
+	if s.laid != nil {
+		s.laid.close()
 	}
 	if s.view != nil {
 		s.view.base.close()
@@ -264,7 +271,7 @@ func (s *sheet) each(ctx context.Context, f func(*source.Block) error) error {
 			}
 			if kept != nil {
 				if err := kept.Add(part); err != nil {
-					return &FileError{Path: os.TempDir(), Message: pathless(err), Remedy: "make room there, or set TMPDIR to a folder with room", Err: err}
+					return noRoomForRows(err)
 				}
 			}
 			if err := f(part); err != nil {
@@ -344,7 +351,7 @@ func (p *Pipeline) compile(ctx context.Context, stage string, sh *sheet, m *mapp
 	return plan, profile, found, err
 }
 
-func (p *Pipeline) mapSource(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, rec *recorder) (*MappedSource, error) {
+func (p *Pipeline) mapSource(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, rec *recorder, dir string) (*MappedSource, error) {
 	sh, err := p.openSheet(ctx, fr, s, m, nil)
 	if err != nil {
 		return nil, err
@@ -358,6 +365,9 @@ func (p *Pipeline) mapSource(ctx context.Context, fr *FreezeResult, s *Source, m
 		if err := rec.Add(f); err != nil {
 			return nil, err
 		}
+	}
+	if err := keepProfile(profilePath(dir, s.Name), profile); err != nil {
+		return nil, err
 	}
 	ms := &MappedSource{
 		Source: s.Name, File: s.File, Sheet: sh.env.Sheet, Mapping: m.Digest(), Profile: profile.Digest(), Plan: plan.Digest(),

@@ -12,45 +12,36 @@ import (
 	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // passed is what one block of a source came to when it was put through its plan.
 type passed struct {
 	held  source.Held
 	block *source.Block
-	rows  mappings.Rows
+	rows  mappings.Rows // what the plan made of the block
+	list  []passedRow
 
-	x       []identified        // of the accepted rows that were identified
-	from    []int               // by row: where its records begin in x; -1 of a row that was not identified
-	keys    []importers.Key     // of all records
-	subject [][]importers.Key   // of all records, row by row
-	ends    []int               // by row: where its records end in subject
-	digests [][sha256.Size]byte // by row, if asked for
+	// What list points to:
+	x    []identified
+	keys []importers.Key
+
+	laid laidRows // survey: what is laid aside of the block; decision: what was
 
 	ready chan struct{}
+	err   error
 	fault any // the panic of whoever worked on it
 }
 
-func (p *passed) reset() {
-	p.x, p.from, p.keys, p.subject, p.ends, p.digests = p.x[:0], p.from[:0], p.keys[:0], p.subject[:0], p.ends[:0], p.digests[:0]
+// passedRow is a row and its records, identified if the row is accepted.
+type passedRow struct {
+	row      *mappings.Row
+	findings []finding.Finding // that the plan made of it
+	records  []identified
+	digest   [sha256.Size]byte // of an accepted row
 }
 
-// records gives the records of row i, identified; nil if they were not.
-func (p *passed) records(i int) []identified {
-	if p.from[i] < 0 {
-		return nil
-	}
-	return p.x[p.from[i]:][:len(p.rows.List[i].Records)]
-}
-
-// subjectKeys gives the keys of each record of row i that names a subject.
-func (p *passed) subjectKeys(i int) [][]importers.Key {
-	from := 0
-	if i > 0 {
-		from = p.ends[i-1]
-	}
-	return p.subject[from:p.ends[i]]
-}
+func (p *passed) reset() { p.list, p.x, p.keys = p.list[:0], p.x[:0], p.keys[:0] }
 
 // addKeys works out the keys of a record and keeps them.
 func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {
@@ -59,17 +50,38 @@ func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {
 	return p.keys[from:len(p.keys):len(p.keys)]
 }
 
-// pass puts a source through its plan, block by block. prepare works on one block, beside the other blocks and emit, and must
-// change nothing but the block; emit takes the blocks one by one in their order.
-func (d *dryRunner) pass(ctx context.Context, sh *sheet, plan *mappings.Plan, prepare func(*passed), emit func(*passed) error) error {
+// identified is a record with its ids.
+type identified struct {
+	*mappings.RecordOut
+	system string
+	keys   []importers.Key // of its subject
+	recordIDs
+}
+
+// hand takes a block that fill puts in. An error of fill comes back, and the block is not passed on.
+type hand func(fill func(*passed) error) error
+
+// feed hands over the blocks of a source one by one.
+type feed func(context.Context, hand) error
+
+// pass puts the blocks that read hands over through work, beside each other unless alone, and emit, one by one in their order. worker
+// makes a function that works on one block beside the others and changes nothing but the block.
+func (d *dryRunner) pass(ctx context.Context, alone bool, read feed, worker func() (func(*passed) error, error), emit func(*passed) error) error {
 	workers := runtime.GOMAXPROCS(0)
-	if sh.kept == nil || sh.kept.Small() && !d.spread || workers == 1 { // what is small is done before others have begun
+	if alone || workers == 1 {
+		work, err := worker()
+		if err != nil {
+			return err
+		}
 		var p passed
-		return sh.each(ctx, func(b *source.Block) error {
-			p.block = b
+		return read(ctx, func(fill func(*passed) error) error {
 			p.reset()
-			plan.Keep(b, &p.rows)
-			prepare(&p)
+			if err := fill(&p); err != nil {
+				return err
+			}
+			if err := work(&p); err != nil {
+				return err
+			}
 			return emit(&p)
 		})
 	}
@@ -79,38 +91,38 @@ func (d *dryRunner) pass(ctx context.Context, sh *sheet, plan *mappings.Plan, pr
 	for range flying {
 		free <- &passed{ready: make(chan struct{}, 1)}
 	}
-	g.Go(func() error {
-		defer close(order)
-		defer close(work)
-		replay := sh.kept.Replay()
-		for {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case p := <-free:
-				if err := replay.Read(&p.held); errors.Is(err, io.EOF) {
-					return nil
-				} else if err != nil {
-					return err
-				}
-				order <- p // neither blocks: there is room for all that fly
-				work <- p
-			}
-		}
-	})
 	for range workers {
-		own, err := plan.Clone()
+		own, err := worker()
 		if err != nil {
-			return err
+			close(work)
+			return errors.Join(err, g.Wait())
 		}
 		g.Go(func() error {
 			for p := range work {
-				p.run(own, prepare)
+				p.run(own)
 				p.ready <- struct{}{}
 			}
 			return nil
 		})
 	}
+	g.Go(func() error {
+		defer close(order)
+		defer close(work)
+		return read(ctx, func(fill func(*passed) error) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case p := <-free:
+				p.reset()
+				if err := fill(p); err != nil {
+					return err
+				}
+				order <- p // neither blocks: there is room for all that fly
+				work <- p
+				return nil
+			}
+		})
+	})
 	var fault any
 	g.Go(func() error {
 		for p := range order {
@@ -121,6 +133,9 @@ func (d *dryRunner) pass(ctx context.Context, sh *sheet, plan *mappings.Plan, pr
 			}
 			if fault = p.fault; fault != nil {
 				return errFault
+			}
+			if p.err != nil {
+				return p.err
 			}
 			if err := emit(p); err != nil {
 				return err
@@ -138,11 +153,75 @@ func (d *dryRunner) pass(ctx context.Context, sh *sheet, plan *mappings.Plan, pr
 
 var errFault = errors.New("a block could not be worked on")
 
-// run puts the block that was read through a plan.
-func (p *passed) run(plan *mappings.Plan, prepare func(*passed)) {
+func (p *passed) run(work func(*passed) error) {
 	defer func() { p.fault = recover() }()
+	p.err = work(p)
+}
+
+// rowsOfSheet feeds the rows of a sheet as they are read. Shared strings of the book are not copied. seen, if not nil, sees each
+// block first.
+func rowsOfSheet(sh *sheet, seen func(*source.Block) error) feed {
+	return func(ctx context.Context, to hand) error {
+		return sh.each(ctx, func(b *source.Block) error {
+			if seen != nil {
+				if err := seen(b); err != nil {
+					return err
+				}
+			}
+			return to(func(p *passed) error {
+				p.held.Copy(b)
+				return nil
+			})
+		})
+	}
+}
+
+// keptRows feeds the rows of a sheet that were kept when it was read before.
+func keptRows(kept *source.Spill) feed {
+	return func(_ context.Context, to hand) error {
+		replay := kept.Replay()
+		return untilEOF(func() error { return to(func(p *passed) error { return replay.Read(&p.held) }) })
+	}
+}
+
+func untilEOF(f func() error) error {
+	for {
+		switch err := f(); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// put puts a block through a plan and identifies the records of the accepted rows.
+func (d *dryRunner) put(sh *sheet, plan *mappings.Plan, p *passed) {
 	p.block = p.held.Block()
-	p.reset()
 	plan.Keep(p.block, &p.rows)
-	prepare(p)
+	for i := range p.rows.List {
+		d.passRow(sh, p, &p.rows.List[i], p.rows.Findings(i), func(rec *mappings.RecordOut) recordIDs { return d.identify(sh, rec) })
+	}
+}
+
+// passRow adds a row to the block's list.
+func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding, id func(*mappings.RecordOut) recordIDs) {
+	out := passedRow{row: row, findings: found}
+	if row.Verdict == mappings.Accepted {
+		out.digest = row.Block.RowDigest(row.Index)
+		from := len(p.x)
+		for k := range row.Records {
+			rec := &row.Records[k]
+			if d.isShared(sh, rec) {
+				rec.KeyDup = true // another source may bring the same key
+			}
+			p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), id(rec)})
+		}
+		out.records = p.x[from:len(p.x):len(p.x)]
+	}
+	p.list = append(p.list, out)
+}
+
+func (d *dryRunner) isShared(sh *sheet, rec *mappings.RecordOut) bool {
+	return d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}]
 }

@@ -28,27 +28,36 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	if err := s.expect(ctx); err != nil {
 		return s.out, nil, err
 	}
-	prepare := func(p *passed) {
-		for i := range p.rows.List {
-			row := &p.rows.List[i]
-			d.prepareRow(sh, p, row, false)
-			var digest [sha256.Size]byte
-			if row.Verdict == mappings.Accepted {
-				digest = row.Block.RowDigest(row.Index)
-			}
-			p.digests = append(p.digests, digest)
+	var worker func() (func(*passed) error, error)
+	var read feed
+	switch {
+	case sh.laid != nil:
+		read = sh.laid.feed()
+		worker = func() (func(*passed) error, error) {
+			r := &recaller{dryRunner: d, sh: sh, laid: sh.laid}
+			return r.block, nil
+		}
+	default:
+		read = rowsOfSheet(sh, nil)
+		worker = func() (func(*passed) error, error) {
+			own, err := plan.Clone()
+			return func(p *passed) error {
+				d.put(sh, own, p)
+				return nil
+			}, err
 		}
 	}
-	err := d.pass(ctx, sh, plan, prepare, func(p *passed) error {
+	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
-		for i := range p.rows.List {
-			for _, f := range p.rows.Findings(i) {
+		for i := range p.list {
+			x := &p.list[i]
+			for _, f := range x.findings {
 				s.fault(f)
 				if err := d.rec.Add(f); err != nil {
 					return err
 				}
 			}
-			if err := s.row(&p.rows.List[i], p.records(i), &p.digests[i]); err != nil {
+			if err := s.row(x.row, x.records, &x.digest); err != nil {
 				return err
 			}
 		}

@@ -1,82 +1,38 @@
 package source
 
-import (
-	"bufio"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
-	"math"
-	"os"
-)
+import "encoding/binary"
 
-// Spill keeps the blocks of a sheet, so that going over them again costs little more than copying them: no inflating, no XML.
-// Up to a few MiB stay in memory; above that they lie in a file that was unlinked before its first byte and is gone however
-// the process ends. It keeps cells, row numbers, lines and widths, not the bytes of a text file's records.
+// Spill keeps the blocks of a sheet, so that going over them again costs little more than copying them: no inflating, no XML. It
+// keeps cells, row numbers, lines and widths, not the bytes of a text file's records.
 type Spill struct {
-	file *os.File // nil: all of it is in held
-	held []byte
-	size int64
+	stash Stash
+	buf   []byte
 }
 
-// spillInMemory is what stays in memory.
-const spillInMemory = 4 * mib
-
 // spillHead is the length of a block's head.
-const spillHead = 5 * 4
+const spillHead = 4 * 4
 
 // Add keeps a block.
 func (s *Spill) Add(b *Block) error {
-	from := len(s.held)
-	s.held = appendBlock(s.held, b)
-	if len(s.held)-from > math.MaxInt32 {
-		return errors.New("a block is too large to be kept")
-	}
-	s.size += int64(len(s.held) - from)
-	if len(s.held) < spillInMemory {
-		return nil
-	}
-	if s.file == nil {
-		f, err := os.CreateTemp("", "sheetlift-rows-*") // mode 0600
-		if err != nil {
-			return fmt.Errorf("keep rows in a temporary file: %w", err)
-		}
-		s.file = f
-		if err := os.Remove(f.Name()); err != nil {
-			return fmt.Errorf("keep rows in a temporary file: %w", err)
-		}
-	}
-	if _, err := s.file.Write(s.held); err != nil {
-		return fmt.Errorf("keep rows in a temporary file: %w", err)
-	}
-	s.held = s.held[:0]
-	return nil
+	s.buf = appendBlock(s.buf[:0], b)
+	return s.stash.Add(s.buf)
 }
 
 // Small reports whether all of it lies in memory.
-func (s *Spill) Small() bool { return s.file == nil }
+func (s *Spill) Small() bool { return s.stash.Small() }
 
 // Close gives all back.
 func (s *Spill) Close() error {
-	s.held = nil
-	if s.file == nil {
-		return nil
-	}
-	return s.file.Close()
+	s.buf = nil
+	return s.stash.Close()
 }
 
 // Replay gives the blocks in the order in which they were added. Nothing may be added once it is called. Several may be in use.
-func (s *Spill) Replay() *Replay {
-	r := &Replay{held: s.held}
-	if s.file != nil {
-		r.file = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size-int64(len(s.held))), 256<<10)
-	}
-	return r
-}
+func (s *Spill) Replay() *Replay { return &Replay{in: s.stash.Replay()} }
 
 // appendBlock appends what is kept of a block:
 //
-//	head     bytes after the head, bytes of text, rows, columns, 1 if there are lines (5 × uint32, little endian, as all numbers)
+//	head     bytes of text, rows, columns, 1 if there are lines (4 × uint32, little endian, as all numbers)
 //	rows     row number, width and line of each (3 × uint32)
 //	columns  number of used columns, then each: its index (uint32), then of each row kind and flags (1 byte each), the class (1
 //	         byte) and the length (uvarint) if there is a cell
@@ -121,7 +77,7 @@ func appendBlock(p []byte, b *Block) []byte {
 	if b.Line != nil {
 		lines = 1
 	}
-	for i, n := range [...]int{len(p) - head - spillHead, text, b.Rows(), len(b.Cols), lines} {
+	for i, n := range [...]int{text, b.Rows(), len(b.Cols), lines} {
 		binary.LittleEndian.PutUint32(p[head+4*i:], uint32(n))
 	}
 	return p
@@ -129,9 +85,8 @@ func appendBlock(p []byte, b *Block) []byte {
 
 // Replay reads a Spill.
 type Replay struct {
-	file *bufio.Reader // first, if not nil
-	held []byte
-	own  Held
+	in  *StashReader
+	own Held
 }
 
 // Next gives the next block, or io.EOF after the last. It is valid until the next call.
@@ -142,54 +97,102 @@ func (r *Replay) Next() (*Block, error) {
 	return r.own.Block(), nil
 }
 
-// Held is a kept block in memory of its own, which the next use reuses.
+// Held is a block in memory of its own, which the next use reuses.
 type Held struct {
-	head  [spillHead]byte
-	buf   []byte // own memory for raw
-	raw   []byte // what follows the head
-	block Block
-	cols  [][]Cell // storage, by position in Used
-	lines []int
-	empty []Cell
+	buf    []byte // own memory for raw
+	raw    []byte // as it was kept
+	block  Block
+	copied bool     // the block is there as it is
+	cols   [][]Cell // storage, by position in Used
+	lines  []int
+	empty  []Cell
 }
 
 // Read reads the next block into h, or returns io.EOF after the last. It is little work; h.Block is the rest.
-func (r *Replay) Read(h *Held) error {
-	if r.file != nil {
-		switch _, err := io.ReadFull(r.file, h.head[:]); {
-		case errors.Is(err, io.EOF):
-			r.file = nil
-		case err != nil:
-			return fmt.Errorf("read kept rows: %w", err)
-		}
+func (r *Replay) Read(h *Held) (err error) {
+	h.copied = false
+	h.raw, err = r.in.Next(h.buf)
+	if r.in.file != nil {
+		h.buf = h.raw
 	}
-	if r.file == nil {
-		if len(r.held) == 0 {
-			return io.EOF
-		}
-		copy(h.head[:], r.held)
-		end := spillHead + h.number(0)
-		h.raw, r.held = r.held[spillHead:end], r.held[end:]
-		return nil
-	}
-	n := h.number(0)
-	if cap(h.buf) < n {
-		h.buf = make([]byte, n+n/4)
-	}
-	h.raw = h.buf[:n]
-	if _, err := io.ReadFull(r.file, h.raw); err != nil {
-		return fmt.Errorf("read kept rows: %w", err)
-	}
-	return nil
+	return err
 }
 
-func (h *Held) number(i int) int { return int(binary.LittleEndian.Uint32(h.head[4*i:])) }
+// Copy takes in a block of a reader, which may go on. Shared strings are not copied: they stay with the book.
+func (h *Held) Copy(b *Block) {
+	k := &h.block
+	k.RowNum, k.Width, k.Used = append(k.RowNum[:0], b.RowNum...), append(k.Width[:0], b.Width...), append(k.Used[:0], b.Used...)
+	h.lines = append(h.lines[:0], b.Line...)
+	if k.Line = nil; b.Line != nil {
+		k.Line = h.lines
+	}
+	h.columns(len(b.Cols), b.Rows())
+	for i, col := range b.Used {
+		k.Cols[col] = h.column(i, b.Rows())
+		copy(k.Cols[col], b.Cols[col])
+	}
+	h.buf = append(h.buf[:0], b.Data...)
+	k.Data, k.Strings = h.buf, b.Strings
+	h.copied = true
+}
+
+// Pick gives the block of some rows of b, in their order. It shares the memory of b.
+func (b *Block) Pick(rows []int) *Block {
+	k := &Block{Cols: make([][]Cell, len(b.Cols)), Used: b.Used, Data: b.Data, Strings: b.Strings}
+	empty := make([]Cell, len(rows))
+	for col := range k.Cols {
+		k.Cols[col] = empty
+	}
+	for _, col := range b.Used {
+		k.Cols[col] = make([]Cell, len(rows))
+		for i, row := range rows {
+			k.Cols[col][i] = b.Cols[col][row]
+		}
+	}
+	for _, row := range rows {
+		k.RowNum = append(k.RowNum, b.RowNum[row])
+		if row < len(b.Width) {
+			k.Width = append(k.Width, b.Width[row])
+		}
+		if b.Line != nil {
+			k.Line = append(k.Line, b.Line[row])
+		}
+	}
+	return k
+}
+
+// columns makes columns without any cell.
+func (h *Held) columns(n, rows int) {
+	for len(h.empty) < rows {
+		h.empty = append(h.empty, Cell{})
+	}
+	h.block.Cols = h.block.Cols[:0]
+	for range n {
+		h.block.Cols = append(h.block.Cols, h.empty[:rows])
+	}
+}
+
+// column gives room for the cells of the k-th used column.
+func (h *Held) column(k, rows int) []Cell {
+	if k == len(h.cols) {
+		h.cols = append(h.cols, nil)
+	}
+	if cap(h.cols[k]) < rows {
+		h.cols[k] = make([]Cell, rows, max(rows, BlockRows))
+	}
+	return h.cols[k][:rows]
+}
+
+func (h *Held) number(i int) int { return int(binary.LittleEndian.Uint32(h.raw[4*i:])) }
 
 // Block gives the block that was read. It is valid until h is read into again.
 func (h *Held) Block() *Block {
-	raw := h.raw
+	if h.copied {
+		return &h.block
+	}
+	raw := h.raw[spillHead:]
 	get := func(at int) int { return int(binary.LittleEndian.Uint32(raw[at:])) }
-	text, rows, columns := h.number(1), h.number(2), h.number(3)
+	text, rows, columns := h.number(0), h.number(1), h.number(2)
 	b := &h.block
 	b.RowNum, b.Width, b.Used, h.lines = b.RowNum[:0], b.Width[:0], b.Used[:0], h.lines[:0]
 	at := 0
@@ -199,29 +202,17 @@ func (h *Held) Block() *Block {
 		h.lines = append(h.lines, get(at+8))
 		at += 12
 	}
-	if b.Line = nil; h.number(4) == 1 {
+	if b.Line = nil; h.number(3) == 1 {
 		b.Line = h.lines
 	}
 	used := get(at)
 	at += 4
-	for len(h.empty) < rows {
-		h.empty = append(h.empty, Cell{})
-	}
-	b.Cols = b.Cols[:0]
-	for range columns {
-		b.Cols = append(b.Cols, h.empty[:rows])
-	}
+	h.columns(columns, rows)
 	off := uint32(0)
 	for k := range used {
 		col := get(at)
 		at += 4
-		if k == len(h.cols) {
-			h.cols = append(h.cols, nil)
-		}
-		if cap(h.cols[k]) < rows {
-			h.cols[k] = make([]Cell, rows, max(rows, BlockRows))
-		}
-		cells := h.cols[k][:rows]
+		cells := h.column(k, rows)
 		for i := range cells {
 			c := Cell{Kind: Kind(raw[at]), Flags: Flags(raw[at+1])}
 			at += 2
@@ -242,6 +233,6 @@ func (h *Held) Block() *Block {
 		b.Cols[col] = cells
 		b.Used = append(b.Used, col)
 	}
-	b.Data = raw[at : at+text]
+	b.Data, b.Strings = raw[at:at+text], nil
 	return b
 }

@@ -76,7 +76,7 @@ func TestSpill(t *testing.T) {
 			}
 			want = append(want, text)
 		})
-		if n == 12 && s.file == nil {
+		if n == 12 && s.stash.file == nil {
 			t.Error("nothing was spilled: the test tests too little")
 		}
 		for range 2 {
@@ -113,5 +113,33 @@ func TestSpillOnABrokenDisk(t *testing.T) {
 	})
 	if err == nil {
 		t.Error("it spilled to nowhere")
+	}
+}
+
+// A block that was copied is as it was, whatever the reader does next; rows that are picked are as they were.
+func TestHeldCopy(t *testing.T) {
+	var h Held
+	var want string
+	for _, n := range []int{3, 4} {
+		blocks(t, n, func(b *Block, text string) {
+			if want != "" && shown(h.Block()) != want {
+				t.Fatal("the copy changed with the block")
+			}
+			h.Copy(b)
+			if want = shown(h.Block()); want != text {
+				t.Fatalf("copied\n%s, want\n%s", want, text)
+			}
+			var rows []int
+			var lines strings.Builder
+			for i, line := range strings.SplitAfter(text, "\n") {
+				if i%3 == 1 && line != "" {
+					rows = append(rows, i)
+					lines.WriteString(line)
+				}
+			}
+			if got := shown(b.Pick(rows)); got != lines.String() {
+				t.Fatalf("picked\n%s, want\n%s", got, lines.String())
+			}
+		})
 	}
 }

@@ -1,0 +1,106 @@
+package source
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+)
+
+// Stash keeps pieces of bytes to be gone over again. Up to a few MiB stay in memory; above that they lie in a file that was unlinked
+// before its first byte and is gone however the process ends.
+type Stash struct {
+	file *os.File // nil: all of it is in held
+	held []byte   // each piece with its length before it (uint32)
+	size int64
+}
+
+// stashInMemory is what stays in memory.
+const stashInMemory = 4 * mib
+
+// Add keeps a piece, which is copied.
+func (s *Stash) Add(p []byte) error {
+	if len(p) > math.MaxInt32 {
+		return errors.New("a block is too large to be kept")
+	}
+	s.held = append(binary.LittleEndian.AppendUint32(s.held, uint32(len(p))), p...)
+	s.size += int64(4 + len(p))
+	if len(s.held) < stashInMemory {
+		return nil
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp("", "sheetlift-rows-*") // mode 0600
+		if err != nil {
+			return fmt.Errorf("keep rows in a temporary file: %w", err)
+		}
+		s.file = f
+		if err := os.Remove(f.Name()); err != nil {
+			return fmt.Errorf("keep rows in a temporary file: %w", err)
+		}
+	}
+	if _, err := s.file.Write(s.held); err != nil {
+		return fmt.Errorf("keep rows in a temporary file: %w", err)
+	}
+	s.held = s.held[:0]
+	return nil
+}
+
+// Small reports whether all of it lies in memory.
+func (s *Stash) Small() bool { return s.file == nil }
+
+// Close gives all back.
+func (s *Stash) Close() error {
+	s.held = nil
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// Replay gives the pieces in the order in which they were added. Nothing may be added once it is called. Several may be in use.
+func (s *Stash) Replay() *StashReader {
+	r := &StashReader{held: s.held}
+	if s.file != nil {
+		r.file = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size-int64(len(s.held))), 256<<10)
+	}
+	return r
+}
+
+// StashReader reads a Stash.
+type StashReader struct {
+	file *bufio.Reader // first, if not nil
+	held []byte
+}
+
+// Next gives the next piece, or io.EOF after the last. It lies in buf, if buf is large enough, or in memory that nobody changes.
+func (r *StashReader) Next(buf []byte) ([]byte, error) {
+	if r.file != nil {
+		var head [4]byte
+		switch _, err := io.ReadFull(r.file, head[:]); {
+		case errors.Is(err, io.EOF):
+			r.file = nil
+		case err != nil:
+			return nil, fmt.Errorf("read kept rows: %w", err)
+		default:
+			n := int(binary.LittleEndian.Uint32(head[:]))
+			if cap(buf) < n {
+				buf = make([]byte, n, n+n/4)
+			}
+			buf = buf[:n]
+			if _, err := io.ReadFull(r.file, buf); err != nil {
+				return nil, fmt.Errorf("read kept rows: %w", err)
+			}
+			return buf, nil
+		}
+	}
+	if len(r.held) == 0 {
+		return nil, io.EOF
+	}
+	end := 4 + int(binary.LittleEndian.Uint32(r.held))
+	p := r.held[4:end:end]
+	r.held = r.held[end:]
+	return p, nil
+}
