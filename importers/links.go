@@ -5,6 +5,27 @@ import (
 	"slices"
 )
 
+// keyCount knows of each key whether it was counted twice, or more often. It may say so of a key that was counted once, which costs time
+// and changes nothing.
+type keyCount struct{ once, twice []uint64 }
+
+const keyCountBits = 1 << 25
+
+func (c *keyCount) add(k link) {
+	if c.once == nil {
+		c.once, c.twice = make([]uint64, keyCountBits/64), make([]uint64, keyCountBits/64)
+	}
+	i, bit := k.lo%keyCountBits/64, uint64(1)<<(k.lo%64)
+	if c.once[i]&bit != 0 {
+		c.twice[i] |= bit
+	}
+	c.once[i] |= bit
+}
+
+func (c *keyCount) several(k link) bool {
+	return c.twice != nil && c.twice[k.lo%keyCountBits/64]>>(k.lo%64)&1 == 1
+}
+
 // Links knows which identifiers belong to one subject, because some row holds both. Give it the keys of every row (Add), say
 // whose subjects will be asked for (Want), then Build, then ask (Subject, Same).
 //
@@ -17,6 +38,9 @@ import (
 //
 // Rows that share a key speak of one subject in any case, as far as precautions go (see Reach).
 //
+// A key that one record alone has joins nothing, so whoever gives Links a record counts its keys: Add does, and Count for records that
+// are not added.
+//
 // What comes out does not depend on the order of rows, nor on repeats. A key is kept as a digest of 16 bytes; above that,
 // memory grows only with the keys that are wanted and what they are linked to.
 type Links struct {
@@ -24,8 +48,10 @@ type Links struct {
 	systems map[string]linkSystem
 	chunks  [][]link // rows, one after the other
 	rows    int
+	counted keyCount
 	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
 
+	asked  []link         // by Want
 	wanted map[link]int32 // node numbers
 	keys   []link         // by node
 	filter *linkFilter    // of keys
@@ -101,8 +127,44 @@ func kindOf(k *Key) int {
 }
 
 // Add takes in the keys of one row, as SubjectKeys orders them.
-func (l *Links) Add(keys []Key) {
-	if len(keys) == 0 || len(keys) == 1 && keys[0].Kind == kinds[0] { // an id by itself links nothing and is never in doubt
+func (l *Links) Add(keys []Key) { l.add(keys, true) }
+
+// AddRow takes in the keys of the records of one row. They are of one subject, unless they name two.
+func (l *Links) AddRow(records ...[]Key) {
+	if len(records) > 1 {
+		if keys, one := RowKeys(records...); one {
+			for _, rec := range records {
+				l.Count(rec)
+			}
+			l.add(keys, false)
+			return
+		}
+	}
+	for _, keys := range records {
+		l.add(keys, true)
+	}
+}
+
+// Count counts the keys of a record that is not added, but whose subject may be that of another one.
+func (l *Links) Count(keys []Key) {
+	for i := range keys {
+		l.counted.add(l.digest(&keys[i]))
+	}
+}
+
+// Several reports whether another record may have one of the keys.
+func (l *Links) Several(keys []Key) bool {
+	return slices.ContainsFunc(keys, func(k Key) bool { return l.counted.several(l.digest(&k)) })
+}
+
+func (l *Links) add(keys []Key, count bool) {
+	if len(keys) == 0 {
+		return
+	}
+	if len(keys) == 1 && keys[0].Kind == kinds[0] { // an id by itself links nothing and is never in doubt
+		if count {
+			l.Count(keys)
+		}
 		return
 	}
 	if n := len(l.chunks); n == 0 || len(l.chunks[n-1])+len(keys) > linkChunk {
@@ -116,6 +178,9 @@ func (l *Links) Add(keys []Key) {
 			owner = k.kind()
 		} else {
 			l.beside[owner][k.kind()] = true
+		}
+		if count {
+			l.counted.add(k)
 		}
 		if i == len(keys)-1 {
 			k.hi |= linkLast
@@ -147,10 +212,11 @@ func RowKeys(records ...[]Key) (keys []Key, one bool) {
 	return keys, true
 }
 
-// Want says that the subject of these keys will be asked for. Keys that nobody wanted belong to no subject.
+// Want says that the subject of these keys will be asked for. Keys that nobody wanted belong to no subject, nor do those that were
+// counted once.
 func (l *Links) Want(keys []Key) {
 	for i := range keys {
-		l.want(l.digest(&keys[i]))
+		l.asked = append(l.asked, l.digest(&keys[i]))
 	}
 }
 
@@ -181,6 +247,12 @@ func (l *Links) each(f func(row int, keys []link)) {
 
 // Build works out the links. No row may be added after it.
 func (l *Links) Build() {
+	for _, k := range l.asked {
+		if l.counted.several(k) {
+			l.want(k)
+		}
+	}
+	l.asked = nil
 	l.wantDoubtful()
 	taken := make([]uint64, (l.rows+63)/64)
 	var rows []int32 // nodes of the rows that matter; ^node ends a row
@@ -238,7 +310,7 @@ func (l *Links) wantDoubtful() {
 	l.each(func(_ int, keys []link) {
 		owner := keys[0].kind()
 		for _, k := range keys {
-			if doubtful(owner, k.kind()) {
+			if doubtful(owner, k.kind()) && l.counted.several(k) {
 				l.want(k)
 			}
 		}
@@ -368,7 +440,7 @@ func (l *Links) Subject(keys []Key) Subject {
 	var own []int32 // owners stronger than the row's own, the first of each kind and system
 	for i := range keys {
 		k := l.digest(&keys[i])
-		if !l.filter.may(k) {
+		if !l.filter.may(k) { // most keys are not wanted
 			continue
 		}
 		n, ok := l.wanted[k]

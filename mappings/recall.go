@@ -121,12 +121,17 @@ func (k *Kept) Bytes(n int) string {
 	return s
 }
 
-func (k *Kept) byte() byte {
+// Byte reads a byte.
+func (k *Kept) Byte() byte {
 	k.at++
 	return k.text[k.at-1]
 }
 
-func (k *Kept) string() string { return k.Bytes(int(k.Uvarint())) }
+// Text reads a text with its length before it.
+func (k *Kept) Text() string { return k.Bytes(int(k.Uvarint())) }
+
+// End reports whether all is read.
+func (k *Kept) End() bool { return k.at == len(k.text) }
 
 // Varint reads a signed number.
 func (k *Kept) Varint() int64 {
@@ -141,10 +146,10 @@ func (r *Recall) Record(k *Kept, to *Rows) RecordOut {
 	rec := RecordOut{Record: importers.Record{Entity: s.entity, Values: to.fields(s.blank)}, Spec: spec, History: s.history, Alike: s.simple, set: k.Uvarint(), KeyRows: int(k.Uvarint())}
 	rec.KeyDup = rec.KeyRows > 1
 	key := -1
-	if k.byte() == 1 {
-		key = int(k.byte())
+	if k.Byte() == 1 {
+		key = int(k.Byte())
 	} else {
-		rec.Key = k.string()
+		rec.Key = k.Text()
 	}
 	for j := range s.fields {
 		f := s.fields[j].index
@@ -156,12 +161,12 @@ func (r *Recall) Record(k *Kept, to *Rows) RecordOut {
 			continue
 		}
 		v := to.newValue()
-		v.Set, v.Origin = true, importers.Origin(k.byte())
-		v.Text = k.string()
+		v.Set, v.Origin = true, importers.Origin(k.Byte())
+		v.Text = k.Text()
 		v.Int = k.Varint()
-		v.Raw = k.string()
-		v.Zone = r.word(k.string())
-		v.Precision = r.word(k.string())
+		v.Raw = k.Text()
+		v.Zone = r.word(k.Text())
+		v.Precision = r.word(k.Text())
 		rec.Values[f] = v
 	}
 	if key >= 0 {

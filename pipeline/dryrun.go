@@ -174,6 +174,8 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		})
 		return list, err
 	}
+	defer d.facts.heard.close()
+	d.facts.keepAll = p.snap.kind == Delta // what the register has of a withdrawal that comes again is asked for by its id
 	if err := p.registerFacts(ctx, d.facts); err != nil {
 		return err
 	}
@@ -217,7 +219,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err := d.leftOut(ctx); err != nil {
 		return err
 	}
-	d.facts.link()
+	if err := d.facts.link(); err != nil {
+		return err
+	}
 	left := map[string]int{} // record rules by entity that are not decided yet
 	for _, m := range in.maps {
 		for _, rec := range m.Records {
@@ -428,6 +432,7 @@ func teaches(rec *mappings.RecordOut) bool {
 // learnRow takes in an accepted row of the survey.
 func (d *dryRunner) learnRow(sh *sheet, row *mappings.Row, records []identified) {
 	st := d.standing(sh, records)
+	st.linked = true // as all accepted rows are
 	untouched := sh.view.untouched(row.Block, row.Index)
 	if untouched { // it stays rejected, but what it says against a consent is said
 		st.rejected = true

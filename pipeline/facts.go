@@ -24,7 +24,9 @@ type facts struct {
 	retention   []importers.RetentionRule
 	links       *importers.Links
 	linked      bool                            // links are built: who is one subject is known
-	against     []*against                      // all that speaks against some consent
+	heard       againstStash                    // all that speaks against some consent
+	keepAll     bool                            // nothing of it is dropped
+	against     []*against                      // of it, once linked, what may speak against a consent of another record
 	filed       map[int32][]*against            // by place (see importers.Links), once linked
 	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
 	shared      map[[2]string]bool              // (system, entity) that several sources bring
@@ -49,35 +51,6 @@ type place struct {
 type notice struct {
 	key    string
 	period importers.Period
-}
-
-// against is one thing that speaks against consents of its subject: a suppression, an event or an erasure.
-type against struct {
-	standing
-	keys        []importers.Key
-	several     bool // it matches several subjects, and applies to all of them
-	suppression *importers.Suppression
-	event       *importers.Event
-	erasure     *importers.Erasure
-}
-
-// standing says whether something of this batch comes into the register.
-type standing struct {
-	rejected bool        // its row is rejected
-	records  []uuid.UUID // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
-	consent  bool        // a consent event of this batch, which an erasure may reject
-}
-
-// rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
-func (f *facts) rejects(a *against) bool {
-	if !a.rejected && a.event != nil && a.consent {
-		a.consent = false // asked once
-		a.rejected, _ = importers.Erased(*a.event, erasures(f.about(f.links.Subject(a.keys))))
-	}
-	return a.rejected || slices.ContainsFunc(a.records, func(id uuid.UUID) bool {
-		g := f.keys[id]
-		return g != nil && g.conflicts()
-	})
 }
 
 // keyGroup is the contents that one key has in the batch.
@@ -151,9 +124,16 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 func (f *facts) know(rec *importers.Record, id, system string, obtained int64, st standing) {
 	say := func(a *against) {
 		a.standing = st
-		if a.keys = importers.OwnKeys(importers.SubjectKeys(rec, system)); len(a.keys) > 0 {
-			f.against = append(f.against, a)
+		if a.keys = importers.SubjectKeys(rec, system); len(a.keys) > 0 {
+			if f.keepAll {
+				f.against = append(f.against, a.own())
+			} else {
+				f.heard.add(a)
+			}
 			f.links.Want(a.keys)
+			if !st.linked {
+				f.links.Count(a.keys)
+			}
 		}
 	}
 	switch rec.Entity.Name {
@@ -180,37 +160,6 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64, s
 		if opposes(rec) {
 			ev := importers.EventOf(rec, id, importers.LegacyAssertion, obtained)
 			say(&against{event: &ev})
-		}
-	}
-}
-
-// linkRow takes in who is one subject as far as a row says so: the keys of its records that name one. Records of one row speak of
-// one subject unless they name two.
-func (f *facts) linkRow(records []identified) {
-	if len(records) > 1 {
-		list := make([][]importers.Key, len(records))
-		for i := range records {
-			list[i] = records[i].keys
-		}
-		if keys, one := importers.RowKeys(list...); one {
-			f.links.Add(keys)
-			return
-		}
-	}
-	for i := range records {
-		f.links.Add(records[i].keys)
-	}
-}
-
-// link works out who is one subject, once all rows are known, and files what speaks against each.
-func (f *facts) link() {
-	f.links.Build()
-	f.linked = true
-	for _, a := range f.against {
-		s := f.links.Subject(a.keys)
-		a.several = s.Several
-		for _, p := range s.Places {
-			f.filed[p] = append(f.filed[p], a)
 		}
 	}
 }
@@ -309,74 +258,6 @@ func (f *facts) heldState(x *identified) heldVerdict {
 	return heldNot
 }
 
-// about lists what speaks against a subject.
-func (f *facts) about(s importers.Subject) []*against {
-	places, several := f.links.Reach(s)
-	if len(places) == 1 {
-		return f.filed[places[0]]
-	}
-	var list []*against
-	seen := map[*against]bool{}
-	for i, p := range places {
-		for _, a := range f.filed[p] {
-			if (i < several || a.several) && !seen[a] {
-				seen[a] = true
-				list = append(list, a)
-			}
-		}
-	}
-	return list
-}
-
-func erasures(list []*against) (of []importers.Erasure) {
-	for _, a := range list {
-		if a.erasure != nil {
-			of = append(of, *a.erasure)
-		}
-	}
-	return of
-}
-
-// opponents are what speaks against a consent.
-type opponents struct {
-	events       []importers.Event
-	suppressions []importers.Suppression
-}
-
-// overrule reports whether a given consent falls to them, and the rule word.
-func (o *opponents) overrule(given importers.Event) (bool, string) {
-	return importers.Overruled(given, o.events, o.suppressions)
-}
-
-// opposing lists, of what speaks against the subject of keys, what concerns a consent of that scope: what stands, and what
-// stands or lies in rejected rows of this batch.
-func (f *facts) opposing(list []*against, scope importers.Scope, keys []importers.Key) (stands, all opponents) {
-	for _, a := range list {
-		switch {
-		case a.event != nil && a.event.Scope.Opposes(scope):
-			all.events = append(all.events, *a.event)
-			if !f.rejects(a) {
-				stands.events = append(stands.events, *a.event)
-			}
-		case a.suppression != nil && a.suppression.Scope.Opposes(scope) && a.reaches(keys):
-			all.suppressions = append(all.suppressions, *a.suppression)
-			if !f.rejects(a) {
-				stands.suppressions = append(stands.suppressions, *a.suppression)
-			}
-		}
-	}
-	return stands, all
-}
-
-// reaches reports whether a suppression about the subject of keys concerns a record with those keys.
-func (a *against) reaches(keys []importers.Key) bool {
-	shared := slices.ContainsFunc(keys, func(k importers.Key) bool { return slices.Contains(a.keys, k) })
-	if shared {
-		return importers.Reaches(a.suppression.Reason, a.keys, keys)
-	}
-	return importers.ReachesLinked(a.suppression.Reason, keys)
-}
-
 // opposingFilter selects what of an entity can speak against a consent.
 var opposingFilter = map[string]string{
 	"suppression": "",
@@ -414,7 +295,7 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					if e.Config {
 						f.accept(&st.Record)
 					}
-					f.know(&st.Record, st.ID, st.System, obtained[st.ID], standing{})
+					f.know(&st.Record, st.ID, st.System, obtained[st.ID], standing{linked: true})
 					return nil
 				})
 				if err != nil {

@@ -180,6 +180,7 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 	keys := importers.SubjectKeys(&st.Record, st.System)
 	f := newFacts()
 	f.links.Want(keys)
+	f.links.Count(keys) // who asks is another one than the record that is found
 	for _, name := range []string{"suppression", "case", "consent"} {
 		e := importers.ByName(name)
 		obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, opposingFilter[name])
@@ -187,7 +188,7 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 			return importers.Effective{}, err
 		}
 		err = register.Each(ctx, tx, e, p.id.Tenant, register.Filter{Cond: opposingFilter[name]}, func(o *register.Stored) error {
-			f.know(&o.Record, o.ID, o.System, obtained[o.ID], standing{})
+			f.know(&o.Record, o.ID, o.System, obtained[o.ID], standing{linked: true})
 			return nil
 		})
 		if err != nil {
@@ -197,7 +198,9 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 			return importers.Effective{}, err
 		}
 	}
-	f.link()
+	if err := f.link(); err != nil {
+		return importers.Effective{}, err
+	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
 	_, against := f.opposing(f.about(f.links.Subject(keys)), scope, keys)
 	events := against.events

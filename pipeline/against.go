@@ -1,0 +1,306 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+)
+
+// against is one thing that speaks against consents of its subject: a suppression, an event or an erasure.
+type against struct {
+	standing
+	keys        []importers.Key
+	several     bool // it matches several subjects, and applies to all of them
+	suppression *importers.Suppression
+	event       *importers.Event
+	erasure     *importers.Erasure
+}
+
+// standing says whether something of this batch comes into the register.
+type standing struct {
+	rejected bool        // its row is rejected
+	records  []uuid.UUID // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
+	consent  bool        // a consent event of this batch, which an erasure may reject
+	linked   bool        // its keys are among those of linked rows
+}
+
+// rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
+func (f *facts) rejects(a *against) bool {
+	if !a.rejected && a.event != nil && a.consent {
+		a.consent = false // asked once
+		a.rejected, _ = importers.Erased(*a.event, erasures(f.about(f.links.Subject(a.keys))))
+	}
+	return a.rejected || slices.ContainsFunc(a.records, func(id uuid.UUID) bool {
+		g := f.keys[id]
+		return g != nil && g.conflicts()
+	})
+}
+
+// linkRow takes in who is one subject as far as a row says so: the keys of its records that name one. Records of one row speak of
+// one subject unless they name two.
+func (f *facts) linkRow(records []identified) {
+	if len(records) == 1 {
+		f.links.Add(records[0].keys)
+		return
+	}
+	list := make([][]importers.Key, 0, len(records))
+	for i := range records {
+		list = append(list, records[i].keys)
+	}
+	f.links.AddRow(list...)
+}
+
+// link works out who is one subject, once all rows are known, and files what speaks against each.
+func (f *facts) link() error {
+	f.links.Build()
+	f.linked = true
+	err := f.heard.each(func(a *against) {
+		if f.links.Several(a.keys) {
+			f.against = append(f.against, a.own())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range f.against {
+		s := f.links.Subject(a.keys)
+		a.several = s.Several
+		for _, p := range s.Places {
+			f.filed[p] = append(f.filed[p], a)
+		}
+	}
+	return nil
+}
+
+// about lists what speaks against a subject.
+func (f *facts) about(s importers.Subject) []*against {
+	places, several := f.links.Reach(s)
+	if len(places) == 1 {
+		return f.filed[places[0]]
+	}
+	var list []*against
+	seen := map[*against]bool{}
+	for i, p := range places {
+		for _, a := range f.filed[p] {
+			if (i < several || a.several) && !seen[a] {
+				seen[a] = true
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
+func erasures(list []*against) (of []importers.Erasure) {
+	for _, a := range list {
+		if a.erasure != nil {
+			of = append(of, *a.erasure)
+		}
+	}
+	return of
+}
+
+// opponents are what speaks against a consent.
+type opponents struct {
+	events       []importers.Event
+	suppressions []importers.Suppression
+}
+
+// overrule reports whether a given consent falls to them, and the rule word.
+func (o *opponents) overrule(given importers.Event) (bool, string) {
+	return importers.Overruled(given, o.events, o.suppressions)
+}
+
+// opposing lists, of what speaks against the subject of keys, what concerns a consent of that scope: what stands, and what
+// stands or lies in rejected rows of this batch.
+func (f *facts) opposing(list []*against, scope importers.Scope, keys []importers.Key) (stands, all opponents) {
+	for _, a := range list {
+		switch {
+		case a.event != nil && a.event.Scope.Opposes(scope):
+			all.events = append(all.events, *a.event)
+			if !f.rejects(a) {
+				stands.events = append(stands.events, *a.event)
+			}
+		case a.suppression != nil && a.suppression.Scope.Opposes(scope) && a.reaches(keys):
+			all.suppressions = append(all.suppressions, *a.suppression)
+			if !f.rejects(a) {
+				stands.suppressions = append(stands.suppressions, *a.suppression)
+			}
+		}
+	}
+	return stands, all
+}
+
+// reaches reports whether a suppression about the subject of keys concerns a record with those keys.
+func (a *against) reaches(keys []importers.Key) bool {
+	shared := slices.ContainsFunc(keys, func(k importers.Key) bool { return slices.Contains(a.keys, k) })
+	if shared {
+		return importers.Reaches(a.suppression.Reason, a.keys, keys)
+	}
+	return importers.ReachesLinked(a.suppression.Reason, keys)
+}
+
+// againstStash keeps what speaks against consents until it is known whom it may concern: most withdrawals of a register stand alone.
+type againstStash struct {
+	stash source.Stash
+	buf   []byte
+	err   error
+}
+
+const againstPiece = 64 << 10
+
+// add keeps a copy of a.
+func (s *againstStash) add(a *against) {
+	if s.buf = a.append(s.buf); len(s.buf) >= againstPiece {
+		s.flush()
+	}
+}
+
+func (s *againstStash) flush() {
+	if s.err == nil {
+		s.err = s.stash.Add(s.buf)
+	}
+	s.buf = s.buf[:0]
+}
+
+// each gives all that was added, in its order, and forgets it. What it gives is valid until f returns.
+func (s *againstStash) each(f func(*against)) error {
+	defer s.close()
+	if s.flush(); s.err != nil {
+		return noRoomForRows(s.err)
+	}
+	replay := s.stash.Replay()
+	var buf []byte
+	err := untilEOF(func() (err error) {
+		piece, err := replay.Next(buf)
+		if err != nil {
+			return err
+		}
+		for k := mappings.NewKept(piece); !k.End(); {
+			f(readAgainst(&k))
+		}
+		return nil
+	})
+	if err != nil {
+		return noRoomForRows(err)
+	}
+	return nil
+}
+
+func (s *againstStash) close() {
+	_ = s.stash.Close() // an unlinked file: nothing is lost with it
+	*s = againstStash{}
+}
+
+// What an against is of, in a stash.
+const (
+	ofSuppression = iota
+	ofEvent
+	ofErasure
+)
+
+// append appends a to p: what it is of, flags, record ids, keys, then the fields of what it is of in their order.
+func (a *against) append(p []byte) []byte {
+	flag := func(set bool, bit int) int {
+		if set {
+			return bit
+		}
+		return 0
+	}
+	text := func(list ...string) {
+		for _, s := range list {
+			p = append(binary.AppendUvarint(p, uint64(len(s))), s...)
+		}
+	}
+	number := func(list ...int64) {
+		for _, n := range list {
+			p = binary.AppendVarint(p, n)
+		}
+	}
+	of, dated := ofSuppression, false
+	switch {
+	case a.event != nil:
+		of, dated = ofEvent, a.event.Dated
+	case a.erasure != nil:
+		of, dated = ofErasure, a.erasure.Dated
+	default:
+		dated = a.suppression.Dated
+	}
+	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)))
+	p = binary.AppendUvarint(p, uint64(len(a.records)))
+	for _, id := range a.records {
+		p = append(p, id[:]...)
+	}
+	p = binary.AppendUvarint(p, uint64(len(a.keys)))
+	for _, k := range a.keys {
+		text(k.Kind, k.System, k.Value)
+	}
+	switch of {
+	case ofSuppression:
+		x := a.suppression
+		text(x.ID, x.Reason, x.Scope.Purpose, x.Scope.Channel)
+		number(x.Earliest, x.Latest, x.ObtainedAt)
+	case ofEvent:
+		x := a.event
+		text(x.ID, x.Status, string(x.Class), x.Scope.Purpose, x.Scope.Channel)
+		number(x.Earliest, x.Latest, x.ObtainedAt, x.ExpiresAt)
+	case ofErasure:
+		text(a.erasure.ID)
+		number(a.erasure.Latest, a.erasure.ObtainedAt)
+	}
+	return p
+}
+
+// readAgainst reads what append wrote.
+func readAgainst(k *mappings.Kept) *against {
+	a := &against{}
+	of, flags := k.Byte(), k.Byte()
+	a.rejected, a.consent, a.linked = flags&1 != 0, flags&2 != 0, flags&4 != 0
+	dated := flags&8 != 0
+	for range k.Uvarint() {
+		a.records = append(a.records, uuid.UUID([]byte(k.Bytes(len(uuid.UUID{})))))
+	}
+	a.keys = make([]importers.Key, k.Uvarint())
+	for i := range a.keys {
+		a.keys[i] = importers.Key{Kind: k.Text(), System: k.Text(), Value: k.Text()}
+	}
+	switch of {
+	case ofSuppression:
+		a.suppression = &importers.Suppression{ID: k.Text(), Reason: k.Text(), Scope: importers.Scope{Purpose: k.Text(), Channel: k.Text()}, Dated: dated,
+			Earliest: k.Varint(), Latest: k.Varint(), ObtainedAt: k.Varint()}
+	case ofEvent:
+		a.event = &importers.Event{ID: k.Text(), Status: k.Text(), Class: importers.Class(k.Text()), Scope: importers.Scope{Purpose: k.Text(), Channel: k.Text()}, Dated: dated,
+			Earliest: k.Varint(), Latest: k.Varint(), ObtainedAt: k.Varint(), ExpiresAt: k.Varint()}
+	case ofErasure:
+		a.erasure = &importers.Erasure{ID: k.Text(), Dated: dated, Latest: k.Varint(), ObtainedAt: k.Varint()}
+	}
+	return a
+}
+
+// own puts the texts of a into memory of their own.
+func (a *against) own() *against {
+	for i := range a.keys {
+		k := &a.keys[i]
+		k.Kind, k.System, k.Value = strings.Clone(k.Kind), strings.Clone(k.System), strings.Clone(k.Value)
+	}
+	own := func(list ...*string) {
+		for _, s := range list {
+			*s = strings.Clone(*s)
+		}
+	}
+	switch {
+	case a.suppression != nil:
+		own(&a.suppression.ID, &a.suppression.Reason, &a.suppression.Scope.Purpose, &a.suppression.Scope.Channel)
+	case a.event != nil:
+		own(&a.event.ID, &a.event.Status, (*string)(&a.event.Class), &a.event.Scope.Purpose, &a.event.Scope.Channel)
+	default:
+		own(&a.erasure.ID)
+	}
+	return a
+}
