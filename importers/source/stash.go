@@ -19,7 +19,7 @@ type Stash struct {
 }
 
 // stashInMemory is what stays in memory.
-const stashInMemory = 4 * mib
+const stashInMemory = 2 * mib
 
 // Add keeps a piece, which is copied.
 func (s *Stash) Add(p []byte) error {
