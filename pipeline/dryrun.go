@@ -369,6 +369,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			return nil
 		}, nil
 	}
+	surveyed := d.newDecider(sh)
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		for i := range p.list {
 			x := &p.list[i]
@@ -383,7 +384,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 				continue
 			}
 			if slices.ContainsFunc(x.records, func(x identified) bool { return teaches(x.RecordOut) }) {
-				d.learnRow(sh, x.row, x.records)
+				d.learnRow(surveyed, x.row, x.records)
 			}
 			d.facts.linkRow(x.records)
 		}
@@ -430,8 +431,9 @@ func teaches(rec *mappings.RecordOut) bool {
 }
 
 // learnRow takes in an accepted row of the survey.
-func (d *dryRunner) learnRow(sh *sheet, row *mappings.Row, records []identified) {
-	st := d.standing(sh, records)
+func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []identified) {
+	sh := surveyed.sh
+	st := d.standing(surveyed, records)
 	st.linked = true // as all accepted rows are
 	untouched := sh.view.untouched(row.Block, row.Index)
 	if untouched { // it stays rejected, but what it says against a consent is said
@@ -450,7 +452,7 @@ func (d *dryRunner) learnRow(sh *sheet, row *mappings.Row, records []identified)
 
 // standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
 // Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
-func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
+func (d *dryRunner) standing(surveyed *decider, records []identified) (st standing) {
 	if !slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
 		return st
 	}
@@ -459,7 +461,7 @@ func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
 		if x.KeyDup {
 			st.records = append(st.records, x.recordUID)
 		}
-		switch rule := d.decide(sh.src, sh.judges[x.Spec], x).rule; rule {
+		switch rule := surveyed.decide(x).rule; rule {
 		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
 		default:
 			st.rejected = true

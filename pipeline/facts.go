@@ -35,11 +35,6 @@ type facts struct {
 	imported    map[place]bool                  // rows that this batch has brought in before
 
 	edition int // of configs, notices and what is pending: it changes with them
-	named   struct {
-		id, version, wording *importers.Value // that a notice was asked for by
-		edition              int
-		notice               *notice
-	}
 }
 
 // place is a row of a source.
@@ -181,16 +176,7 @@ func (f *facts) config(entity, key string) bool {
 }
 
 // notice finds an imported notice by id and version, else by the digest of its wording.
-func (f *facts) notice(id, version, wording *importers.Value) *notice {
-	last := &f.named // rows share their values, so most ask as the row before
-	if last.id != id || last.version != version || last.wording != wording || last.edition != f.edition {
-		last.id, last.version, last.wording, last.edition = id, version, wording, f.edition
-		last.notice = f.findNotice(id.Text, version.Text, wording.Text)
-	}
-	return last.notice
-}
-
-func (f *facts) findNotice(id, version, wording string) *notice {
+func (f *facts) notice(id, version, wording string) *notice {
 	var n *notice
 	if id != "" && version != "" {
 		var buf [64]byte

@@ -174,7 +174,7 @@ func (r *recaller) block(p *passed) error {
 		for i := range out.row.Records {
 			rec := &out.row.Records[i]
 			rec.KeyDup = rec.KeyDup || r.isShared(r.sh, rec)
-			p.x = append(p.x, identified{rec, r.sh.src.System, p.addKeys(&rec.Record, r.sh.src.System), ids[i]})
+			p.x = append(p.x, identified{rec, r.sh.src.System, p.addKeys(&rec.Record, r.sh.src.System), ids[i], nil})
 		}
 		out.records = p.x[from:len(p.x):len(p.x)]
 		p.list = append(p.list, out)

@@ -112,7 +112,8 @@ type sheet struct {
 	profiler *mappings.Profiler // makes it again while the rows are surveyed; nil if they were profiled before
 	laid     *laidAside         // what the survey made of the rows; nil if it laid nothing aside
 
-	judges []*importers.Judge // by record of the mapping
+	statements []map[string]importers.Statement // by record of the mapping
+	configs    bool                             // the mapping gives config records
 }
 
 func (s *sheet) close() {
@@ -150,7 +151,10 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 	}
 	sh := &sheet{file: fd, book: book, index: -1, src: s, most: p.blockRows}
 	for i := range m.Records {
-		sh.judges = append(sh.judges, importers.NewJudge(m.Records[i].Statements()))
+		sh.statements = append(sh.statements, m.Records[i].Statements())
+		if e := importers.ByName(m.Records[i].Entity); e != nil && e.Config {
+			sh.configs = true
+		}
 	}
 	want := sheetOf(s, m)
 	list := book.Sheets()

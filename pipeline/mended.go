@@ -310,7 +310,7 @@ func (p *Pipeline) openMended(ctx context.Context, fr *FreezeResult, part *Froze
 	if book, err = open.ReaderAt(ctx, part.File, fd, st.Size(), opt); err != nil {
 		return nil, err
 	}
-	sh := &sheet{file: fd, book: book, env: base.env, src: s, judges: base.judges, view: &mendedView{base: base}}
+	sh := &sheet{file: fd, book: book, env: base.env, src: s, statements: base.statements, configs: base.configs, view: &mendedView{base: base}}
 	sh.env.FileDigest = digest
 	if part.Sheet == "" {
 		sh.env.File = part.File

@@ -26,6 +26,8 @@ type passed struct {
 	x    []identified
 	keys []importers.Key
 
+	decided []decision // ahead: see decideAhead
+
 	laid laidRows // survey: what is laid aside of the block; decision: what was
 
 	ready chan struct{}
@@ -56,6 +58,7 @@ type identified struct {
 	system string
 	keys   []importers.Key // of its subject
 	recordIDs
+	decided *decision // nil if it is not decided yet
 }
 
 // hand takes a block that fill puts in. An error of fill comes back, and the block is not passed on.
@@ -215,7 +218,7 @@ func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []fin
 			if d.isShared(sh, rec) {
 				rec.KeyDup = true // another source may bring the same key
 			}
-			p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), id(rec)})
+			p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), id(rec), nil})
 		}
 		out.records = p.x[from:len(p.x):len(p.x)]
 	}

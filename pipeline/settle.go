@@ -20,7 +20,7 @@ import (
 // settle decides every row of a source and stages the records of the accepted ones.
 func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, plan *mappings.Plan) (DryRunSource, []StagedFile, error) {
 	s := &settler{
-		dryRunner: d, sh: sh, plan: plan, writers: map[string]*staged.Writer{}, part: in.part(sh.src.Name),
+		dryRunner: d, decider: d.newDecider(sh), sh: sh, plan: plan, writers: map[string]*staged.Writer{}, part: in.part(sh.src.Name),
 		out: DryRunSource{Source: sh.src.Name, File: sh.src.File, Sheet: sh.env.Sheet, Rejected: map[string]int{}, Skipped: map[string]int{},
 			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
 	}
@@ -35,7 +35,17 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 		read = sh.laid.feed()
 		worker = func() (func(*passed) error, error) {
 			r := &recaller{dryRunner: d, sh: sh, laid: sh.laid}
-			return r.block, nil
+			if !d.settledAhead(sh) {
+				return r.block, nil
+			}
+			ahead := d.newDecider(sh)
+			return func(p *passed) error {
+				if err := r.block(p); err != nil {
+					return err
+				}
+				ahead.decideAhead(p)
+				return nil
+			}, nil
 		}
 	default:
 		read = rowsOfSheet(sh, nil)
@@ -89,6 +99,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 // settler decides the rows of one source.
 type settler struct {
 	*dryRunner
+	decider *decider
 	sh      *sheet
 	plan    *mappings.Plan
 	out     DryRunSource
@@ -272,30 +283,18 @@ func (s *settler) subjectToken(x *identified) string {
 	return ""
 }
 
-// decision is what the rules that look beyond the row say of one record.
-type decision struct {
-	rule    string             // why it is rejected, repeats, or is known; "" if it may be staged
-	field   string             // the field concerned, if one is
-	message string             // instead of the rule's own
-	notes   []note             // findings beside the verdict
-	verdict *importers.Verdict // consent only
-	part    string             // of the staged file
-	version int64              // correction: the version it is made against
-	err     error              // the register can't be asked
-	subject importers.Subject
-	about   []*against // what speaks against the subject
-}
-
-type note struct{ rule, field, message string }
-
 // judge decides one record and reports why it is rejected, and what is doubtful about it.
 func (s *settler) judge(row *mappings.Row, x *identified) (judged, string, error) {
-	d := s.decide(s.sh.src, s.sh.judges[x.Spec], x)
+	d := x.decided
+	if d == nil {
+		made := s.decider.decide(x)
+		d = &made
+	}
 	if d.err != nil {
 		return judged{}, "", d.err
 	}
 	if d.rule == "" {
-		s.opposed(x, &d)
+		s.opposed(x, d)
 	}
 	for _, n := range d.notes {
 		if err := s.report(row, n.rule, n.field, x, worded(n.message)); err != nil {
@@ -314,89 +313,6 @@ func worded(message string) func(*finding.Finding) {
 		return nil
 	}
 	return func(f *finding.Finding) { f.Message = message }
-}
-
-// decide applies the rules to one record, whatever speaks against it. It changes nothing.
-func (d *dryRunner) decide(src *Source, judge *importers.Judge, x *identified) (out decision) {
-	if x.KeyDup {
-		switch d.facts.keyState(x) {
-		case keyConflict:
-			out.rule = "key.multiple_match"
-			return out
-		case keyRepeat:
-			out.rule = "row.repeat"
-			return out
-		}
-	}
-	switch d.facts.heldState(x) {
-	case heldSame:
-		out.rule, out.err = d.repeated(x)
-		return out
-	case heldOther:
-		if d.corrects(src, x, &out); out.err != nil || out.rule != "" {
-			return out
-		}
-	}
-	if d.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
-		out.part = partAgainst
-	}
-	for _, i := range x.Entity.Refs() {
-		f := &x.Entity.Fields[i]
-		if !x.Values[i].Set || d.facts.config(f.Ref, x.Values[i].Text) {
-			continue
-		}
-		out.rule, out.field = "ref.not_found", f.Name
-		out.message = fmt.Sprintf("The %s that %s.%s points to is neither in this batch nor in the register.", f.Ref, x.Entity.Name, f.Name)
-		return out
-	}
-	if src.RetentionApproved == nil && len(d.facts.retention) > 0 {
-		if at, _, ok := importers.RetentionExpiry(&x.Record, d.facts.retention, src.obtained); ok && at <= src.obtained {
-			out.rule = "retention.expired"
-			return out
-		}
-	}
-	if x.Entity.Event {
-		d.decideConsent(src, judge, x, &out)
-	}
-	return out
-}
-
-// decideConsent applies the consent rule and the erasures.
-func (d *dryRunner) decideConsent(src *Source, judge *importers.Judge, x *identified, out *decision) {
-	at := importers.Consent()
-	facts := importers.Facts{PurposeKnown: x.Values[at.Purpose].Set, ObtainedAt: src.obtained}
-	id, ver, wording := x.Values[at.NoticeID], x.Values[at.NoticeVersion], x.Values[at.NoticeDigest]
-	if id.Set && ver.Set || wording.Set {
-		n := d.facts.notice(id, ver, wording)
-		if n == nil {
-			out.rule, out.field = "ref.not_found", "notice_id"
-			if !id.Set || !ver.Set {
-				out.field = "notice_digest"
-			}
-			out.message = "The notice version that the row names is neither in this batch nor in the register."
-			return
-		}
-		facts.NoticeFound = true
-		if when := x.Values[at.OccurredAt]; when.Set {
-			facts.NoticeInForce = n.period.InForce(when)
-			if !facts.NoticeInForce && id.Origin == importers.FromRow {
-				out.notes = append(out.notes, note{rule: "notice.not_in_force", field: "notice_version"})
-			}
-		}
-	}
-	out.verdict = judge.Evaluate(&x.Record, x.Columns, x.Alike, facts)
-	if !d.facts.linked {
-		return // the survey does not know yet who is one subject
-	}
-	out.subject = d.facts.links.Subject(x.keys)
-	out.about = d.facts.about(out.subject)
-	list := erasures(out.about)
-	if len(list) == 0 {
-		return
-	}
-	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, src.obtained), list); erased {
-		out.rule, out.notes = "subject.erased", nil
-	}
 }
 
 // opposed looks at what speaks against a given consent. What stands overrules it: it is kept as history. What lies in rejected

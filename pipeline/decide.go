@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"sheetlift/importers"
+)
+
+// decision is what the rules that look beyond the row say of one record.
+type decision struct {
+	rule    string             // why it is rejected, repeats, or is known; "" if it may be staged
+	field   string             // the field concerned, if one is
+	message string             // instead of the rule's own
+	notes   []note             // findings beside the verdict
+	verdict *importers.Verdict // consent only
+	part    string             // of the staged file
+	version int64              // correction: the version it is made against
+	err     error              // the register can't be asked
+	subject importers.Subject
+	about   []*against // what speaks against the subject
+}
+
+type note struct{ rule, field, message string }
+
+// decider decides records of one source. It remembers what it has worked out and is not safe for concurrent use.
+type decider struct {
+	*dryRunner
+	sh     *sheet
+	judges []*importers.Judge // by record of the mapping
+
+	named struct { // the notice that was asked for last
+		id, version, wording string
+		edition              int
+		notice               *notice
+	}
+}
+
+func (d *dryRunner) newDecider(sh *sheet) *decider {
+	out := &decider{dryRunner: d, sh: sh}
+	for _, statements := range sh.statements {
+		out.judges = append(out.judges, importers.NewJudge(statements))
+	}
+	return out
+}
+
+// settledAhead reports whether nothing that a consent of the source is decided by changes while the source is settled: then its rows
+// may be decided beside each other.
+func (d *dryRunner) settledAhead(sh *sheet) bool {
+	return d.snap.kind == "" && len(d.facts.held) == 0 && !sh.configs
+}
+
+// decideAhead decides the consents of a block whose keys no other row has.
+func (d *decider) decideAhead(p *passed) {
+	if cap(p.decided) < len(p.x) {
+		p.decided = make([]decision, len(p.x))
+	}
+	p.decided = p.decided[:len(p.x)]
+	n := 0
+	for i := range p.list {
+		for k := range p.list[i].records {
+			if x := &p.list[i].records[k]; x.Entity.Event && !x.KeyDup {
+				p.decided[n] = d.decide(x)
+				x.decided = &p.decided[n]
+				n++
+			}
+		}
+	}
+}
+
+// notice finds a notice for a record; most ask as the row before.
+func (d *decider) notice(id, version, wording string) *notice {
+	last := &d.named
+	if last.id != id || last.version != version || last.wording != wording || last.edition != d.facts.edition {
+		last.id, last.version, last.wording, last.edition = id, version, wording, d.facts.edition
+		last.notice = d.facts.notice(id, version, wording)
+	}
+	return last.notice
+}
+
+// decide applies the rules to one record, whatever speaks against it. It changes nothing.
+func (d *decider) decide(x *identified) (out decision) {
+	src := d.sh.src
+	if x.KeyDup {
+		switch d.facts.keyState(x) {
+		case keyConflict:
+			out.rule = "key.multiple_match"
+			return out
+		case keyRepeat:
+			out.rule = "row.repeat"
+			return out
+		}
+	}
+	switch d.facts.heldState(x) {
+	case heldSame:
+		out.rule, out.err = d.repeated(x)
+		return out
+	case heldOther:
+		if d.corrects(src, x, &out); out.err != nil || out.rule != "" {
+			return out
+		}
+	}
+	if d.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
+		out.part = partAgainst
+	}
+	for _, i := range x.Entity.Refs() {
+		f := &x.Entity.Fields[i]
+		if !x.Values[i].Set || d.facts.config(f.Ref, x.Values[i].Text) {
+			continue
+		}
+		out.rule, out.field = "ref.not_found", f.Name
+		out.message = fmt.Sprintf("The %s that %s.%s points to is neither in this batch nor in the register.", f.Ref, x.Entity.Name, f.Name)
+		return out
+	}
+	if src.RetentionApproved == nil && len(d.facts.retention) > 0 {
+		if at, _, ok := importers.RetentionExpiry(&x.Record, d.facts.retention, src.obtained); ok && at <= src.obtained {
+			out.rule = "retention.expired"
+			return out
+		}
+	}
+	if x.Entity.Event {
+		d.decideConsent(x, &out)
+	}
+	return out
+}
+
+// decideConsent applies the consent rule and the erasures.
+func (d *decider) decideConsent(x *identified, out *decision) {
+	src := d.sh.src
+	at := importers.Consent()
+	facts := importers.Facts{PurposeKnown: x.Values[at.Purpose].Set, ObtainedAt: src.obtained}
+	id, ver, wording := x.Values[at.NoticeID], x.Values[at.NoticeVersion], x.Values[at.NoticeDigest]
+	if id.Set && ver.Set || wording.Set {
+		n := d.notice(id.Text, ver.Text, wording.Text)
+		if n == nil {
+			out.rule, out.field = "ref.not_found", "notice_id"
+			if !id.Set || !ver.Set {
+				out.field = "notice_digest"
+			}
+			out.message = "The notice version that the row names is neither in this batch nor in the register."
+			return
+		}
+		facts.NoticeFound = true
+		if when := x.Values[at.OccurredAt]; when.Set {
+			facts.NoticeInForce = n.period.InForce(when)
+			if !facts.NoticeInForce && id.Origin == importers.FromRow {
+				out.notes = append(out.notes, note{rule: "notice.not_in_force", field: "notice_version"})
+			}
+		}
+	}
+	out.verdict = d.judges[x.Spec].Evaluate(&x.Record, x.Columns, x.Alike, facts)
+	if !d.facts.linked {
+		return // the survey does not know yet who is one subject
+	}
+	out.subject = d.facts.links.Subject(x.keys)
+	out.about = d.facts.about(out.subject)
+	list := erasures(out.about)
+	if len(list) == 0 {
+		return
+	}
+	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, src.obtained), list); erased {
+		out.rule, out.notes = "subject.erased", nil
+	}
+}
