@@ -7,23 +7,38 @@ import (
 
 // keyCount knows of each key whether it was counted twice, or more often. It may say so of a key that was counted once, which costs time
 // and changes nothing.
-type keyCount struct{ once, twice []uint64 }
-
-const keyCountBits = 1 << 25
-
-func (c *keyCount) add(k link) {
-	if c.once == nil {
-		c.once, c.twice = make([]uint64, keyCountBits/64), make([]uint64, keyCountBits/64)
-	}
-	i, bit := k.lo%keyCountBits/64, uint64(1)<<(k.lo%64)
-	if c.once[i]&bit != 0 {
-		c.twice[i] |= bit
-	}
-	c.once[i] |= bit
+type keyCount struct {
+	counts  []uint64 // two bits a place, which stop at 2
+	pending []uint64 // to be counted: many at once, so that one need not wait for the memory of the other
 }
 
+const (
+	keyCountPlaces  = 1 << 25
+	keyCountPending = 4096
+)
+
+func (c *keyCount) add(k link) {
+	if c.pending = append(c.pending, k.lo); len(c.pending) == keyCountPending {
+		c.count()
+	}
+}
+
+func (c *keyCount) count() {
+	if c.counts == nil && len(c.pending) > 0 {
+		c.counts = make([]uint64, keyCountPlaces/32)
+	}
+	for _, h := range c.pending {
+		w, shift := &c.counts[h%keyCountPlaces/32], h%32*2
+		if *w>>shift&2 == 0 {
+			*w += 1 << shift
+		}
+	}
+	c.pending = c.pending[:0]
+}
+
+// several may be asked once all is counted.
 func (c *keyCount) several(k link) bool {
-	return c.twice != nil && c.twice[k.lo%keyCountBits/64]>>(k.lo%64)&1 == 1
+	return c.counts != nil && c.counts[k.lo%keyCountPlaces/32]>>(k.lo%32*2)&2 != 0
 }
 
 // Links knows which identifiers belong to one subject, because some row holds both. Give it the keys of every row (Add), say
@@ -152,8 +167,8 @@ func (l *Links) Count(keys []Key) {
 	}
 }
 
-// Several reports whether another record may have one of the keys.
-func (l *Links) Several(keys []Key) bool {
+// MayMeet reports whether another record may have one of the keys.
+func (l *Links) MayMeet(keys []Key) bool {
 	return slices.ContainsFunc(keys, func(k Key) bool { return l.counted.several(l.digest(&k)) })
 }
 
@@ -247,6 +262,7 @@ func (l *Links) each(f func(row int, keys []link)) {
 
 // Build works out the links. No row may be added after it.
 func (l *Links) Build() {
+	l.counted.count()
 	for _, k := range l.asked {
 		if l.counted.several(k) {
 			l.want(k)

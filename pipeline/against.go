@@ -61,7 +61,7 @@ func (f *facts) link() error {
 	f.links.Build()
 	f.linked = true
 	err := f.heard.each(func(a *against) {
-		if f.links.Several(a.keys) {
+		if f.links.MayMeet(a.keys) {
 			f.against = append(f.against, a.own())
 		}
 	})

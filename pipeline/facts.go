@@ -112,15 +112,23 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
 		f.edition++
 	}
-	f.know(&x.Record, x.id(), x.system, obtained, s)
+	if !x.Entity.Event || opposes(&x.Record) {
+		f.knowOf(&x.Record, x.keys, x.id(), obtained, s)
+	}
 }
 
 // know takes in a record of the survey or of the register.
 func (f *facts) know(rec *importers.Record, id, system string, obtained int64, st standing) {
+	f.knowOf(rec, importers.SubjectKeys(rec, system), id, obtained, st)
+}
+
+// knowOf is know of a record whose subject's keys are known.
+func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, id string, obtained int64, st standing) {
 	say := func(a *against) {
 		a.standing = st
-		if a.keys = importers.SubjectKeys(rec, system); len(a.keys) > 0 {
+		if a.keys = keys; len(a.keys) > 0 {
 			if f.keepAll {
+				a.keys = slices.Clone(keys)
 				f.against = append(f.against, a.own())
 			} else {
 				f.heard.add(a)

@@ -87,7 +87,7 @@ func (r *StashReader) Next(buf []byte) ([]byte, error) {
 		default:
 			n := int(binary.LittleEndian.Uint32(head[:]))
 			if cap(buf) < n {
-				buf = make([]byte, n, n+n/4)
+				buf = make([]byte, n, n+min(len(buf), n/4))
 			}
 			buf = buf[:n]
 			if _, err := io.ReadFull(r.file, buf); err != nil {
