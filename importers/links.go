@@ -167,8 +167,9 @@ func (l *Links) Count(keys []Key) {
 	}
 }
 
-// MayMeet reports whether another record may have one of the keys.
+// MayMeet reports whether another record may have one of the keys. All records must have been counted.
 func (l *Links) MayMeet(keys []Key) bool {
+	l.counted.count()
 	return slices.ContainsFunc(keys, func(k Key) bool { return l.counted.several(l.digest(&k)) })
 }
 

@@ -58,8 +58,6 @@ func (f *facts) linkRow(records []identified) {
 
 // link works out who is one subject, once all rows are known, and files what speaks against each.
 func (f *facts) link() error {
-	f.links.Build()
-	f.linked = true
 	err := f.heard.each(func(a *against) {
 		if f.links.MayMeet(a.keys) {
 			f.against = append(f.against, a.own())
@@ -68,6 +66,11 @@ func (f *facts) link() error {
 	if err != nil {
 		return err
 	}
+	for _, a := range f.against {
+		f.links.Want(a.keys)
+	}
+	f.links.Build()
+	f.linked = true
 	for _, a := range f.against {
 		s := f.links.Subject(a.keys)
 		a.several = s.Several

@@ -133,7 +133,6 @@ func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, id string, o
 			} else {
 				f.heard.add(a)
 			}
-			f.links.Want(a.keys)
 			if !st.linked {
 				f.links.Count(a.keys)
 			}
