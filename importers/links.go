@@ -51,7 +51,8 @@ func (c *keyCount) several(k link) bool {
 //     family's phone. A shared key links nobody. A row that names its subject by nothing stronger matches several subjects.
 //   - links contradict each other if they join two subject ids of one system. None of them is used then.
 //
-// Rows that share a key speak of one subject in any case, as far as precautions go (see Reach).
+// Rows that share a key speak of one subject in any case, as far as precautions go (see Reach). So do rows that may speak of
+// one: a link that a further row makes doubtful is good for no consent any more, but holds for what speaks against (see Perhaps).
 //
 // A key that one record alone has joins nothing, so whoever gives Links a record counts its keys: Add does, and Count for records that
 // are not added.
@@ -71,7 +72,8 @@ type Links struct {
 	keys   []link         // by node
 	filter *linkFilter    // of keys
 	nodes  []linkNode
-	hubs   [][]int32 // by place: the places of keys that stand beside it and are not one with it
+	hubs   [][]int32         // by place: the places of keys that stand beside it and are not one with it
+	owned  map[int32][]int32 // nodes by their owner, where links are in doubt
 }
 
 // link is the digest of a key. The low bits of hi hold kind, system number and whether it is the last of its row.
@@ -80,6 +82,7 @@ type link struct{ hi, lo uint64 }
 type linkNode struct {
 	place   int32
 	shared  bool
+	doubt   bool             // a link that it hangs together with is in doubt
 	several [len(kinds)]bool // by kind: two owners of this kind
 	owners  []int32          // in the order of their tags
 }
@@ -436,6 +439,34 @@ func (l *Links) join(rows []int32) {
 	for i, h := range l.hubs {
 		slices.Sort(h)
 		l.hubs[i] = slices.Compact(h)
+	}
+	for n := range l.nodes {
+		l.nodes[n].doubt = l.nodes[n].shared || contradicts[root(int32(n))]
+	}
+	each(func(row []int32) {
+		for _, n := range row[1:] {
+			parent[root(n)] = root(row[0])
+		}
+	})
+	for n := range l.nodes {
+		if l.nodes[n].doubt {
+			l.nodes[root(int32(n))].doubt = true
+		}
+	}
+	for n := range l.nodes {
+		l.nodes[n].doubt = l.nodes[root(int32(n))].doubt
+	}
+	l.owned = map[int32][]int32{}
+	each(func(row []int32) {
+		for _, n := range row[1:] {
+			if l.nodes[n].doubt && !slices.Contains(lastFew(l.owned[row[0]]), n) {
+				l.owned[row[0]] = append(l.owned[row[0]], n)
+			}
+		}
+	})
+	for n, owned := range l.owned {
+		slices.Sort(owned)
+		l.owned[n] = slices.Compact(owned)
 	}
 }
 

@@ -56,6 +56,16 @@ func (l *Links) reaches(from, to string) bool {
 	return false
 }
 
+// opposes is reaches, in doubt too.
+func (l *Links) opposes(from, to string) bool {
+	said := l.Subject(keysOf(from))
+	p := l.Perhaps(keysOf(to))
+	if slices.ContainsFunc(said.Places, func(at int32) bool { return slices.Contains(p.Places, at) }) && l.Fits(p, keysOf(from), said.Several) {
+		return true
+	}
+	return l.reaches(from, to)
+}
+
 func TestLinks(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -92,6 +102,9 @@ func TestLinks(t *testing.T) {
 				l := linked(append(c.rows, c.from, c.to), c.from, c.to)
 				if got := l.reaches(c.from, c.to); got != c.reaches {
 					t.Errorf("reaches %v, want %v", got, c.reaches)
+				}
+				if got := l.opposes(c.from, c.to); got != c.reaches {
+					t.Errorf("in doubt reaches %v, want %v", got, c.reaches)
 				}
 				if got := l.Same(keysOf(c.from), keysOf(c.to)); got != c.same {
 					t.Errorf("same %v, want %v", got, c.same)
@@ -158,17 +171,24 @@ func TestLongChain(t *testing.T) {
 	}
 }
 
+// Rows that make a link doubtful take nothing back of what was said against consent by it.
+func TestNoRowTakesAPrecautionBack(t *testing.T) {
+	row := drawnRow()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(row, 0, 8).Draw(t, "rows")
+		from, to := row.Draw(t, "from"), row.Draw(t, "to")
+		rows = append(rows, from, to)
+		before := linked(rows, from, to).opposes(from, to)
+		rows = append(rows, rapid.SliceOfN(row, 1, 8).Draw(t, "more")...)
+		if before && !linked(rows, from, to).opposes(from, to) {
+			t.Fatalf("%q reached %q, and does no more", from, to)
+		}
+	})
+}
+
 // What Links says is what the definition says, for any rows, in any order.
 func TestLinksAgreeWithTheirDefinition(t *testing.T) {
-	row := rapid.Custom(func(t *rapid.T) string {
-		var parts []string
-		for _, options := range [][]string{{"1/crm", "2/crm", "3/crm", "1/shop", "2/shop"}, {"a@x", "b@x", "c@x"}, {"+1", "+2"}, {"d:1/web"}} {
-			if rapid.Bool().Draw(t, "has") {
-				parts = append(parts, rapid.SampledFrom(options).Draw(t, "key"))
-			}
-		}
-		return strings.Join(parts, " ")
-	})
+	row := drawnRow()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(row, 0, 8).Draw(t, "rows")
 		from, to := row.Draw(t, "from"), row.Draw(t, "to")
@@ -192,6 +212,18 @@ func TestLinksAgreeWithTheirDefinition(t *testing.T) {
 		if l.Same(keysOf(from), keysOf(to)) != l.Same(keysOf(to), keysOf(from)) {
 			t.Fatalf("same is not mutual for %q and %q", from, to)
 		}
+	})
+}
+
+func drawnRow() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		var parts []string
+		for _, options := range [][]string{{"1/crm", "2/crm", "3/crm", "1/shop", "2/shop"}, {"a@x", "b@x", "c@x"}, {"+1", "+2"}, {"d:1/web"}} {
+			if rapid.Bool().Draw(t, "has") {
+				parts = append(parts, rapid.SampledFrom(options).Draw(t, "key"))
+			}
+		}
+		return strings.Join(parts, " ")
 	})
 }
 

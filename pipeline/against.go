@@ -100,6 +100,29 @@ func (f *facts) about(s importers.Subject) []*against {
 	return list
 }
 
+// doubted adds to what speaks against the subject of a consent what speaks against whom it may be as well. Erasures are not
+// among it: they take records away, refusals too, and only of the subject itself.
+func (f *facts) doubted(list []*against, keys []importers.Key) []*against {
+	perhaps := f.links.Perhaps(keys)
+	if len(perhaps.Places) == 0 {
+		return list
+	}
+	list = slices.Clip(list)
+	seen := make(map[*against]bool, len(list))
+	for _, a := range list {
+		seen[a] = true
+	}
+	for _, p := range perhaps.Places {
+		for _, a := range f.filed[p] {
+			if a.erasure == nil && !seen[a] && f.links.Fits(perhaps, a.keys, a.several) {
+				seen[a] = true
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
 func erasures(list []*against) (of []importers.Erasure) {
 	for _, a := range list {
 		if a.erasure != nil {

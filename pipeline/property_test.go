@@ -255,11 +255,20 @@ func TestPropertyNoImportRaisesConsent(t *testing.T) {
 				continue
 			}
 			lifted++
-			// Only a receipt can have done it, of somebody who may be the same, and later than what the row itself said.
-			if !slices.ContainsFunc(second, func(r said) bool {
+			// Only a receipt can have done it, of somebody who may be the same, and later than what the row itself said. It may be
+			// one of the first export, if a row of the second holds both an id and an address: by the design, subjects are linked
+			// where one row holds both, and the state is that of the subject, whichever came first, the link or the receipt.
+			lifts := func(r said) bool {
 				return r.proven && r.status == "Y" && sameGroup(r.id, c.id) && laterThan(r.at, c)
-			}) {
-				rt.Fatalf("%+v was %s and became given; the second export says %+v", c, was, second)
+			}
+			links := func(r said) bool {
+				id, address, _ := strings.Cut(r.who, ",")
+				return id != "" && address != "" && sameGroup(r.id, c.id)
+			}
+			if !slices.ContainsFunc(second, lifts) && !(slices.ContainsFunc(first, lifts) && slices.ContainsFunc(second, links)) {
+				of := func(r said) bool { return !sameGroup(r.id, c.id) }
+				rt.Fatalf("%+v was %s and became given; the exports say\n%+v\n%+v", c, was,
+					slices.DeleteFunc(slices.Clone(first), of), slices.DeleteFunc(slices.Clone(second), of))
 			}
 		}
 	})

@@ -317,3 +317,29 @@ func TestRuleSubjects(t *testing.T) {
 		wantRules(t, "shared in the register", got[3], "subject.multiple_match")
 	})
 }
+
+// TestRuleDoubtRaisesNothing: a later row that makes a link doubtful takes nothing back of what was said against consent by it. A link
+// that comes later than a receipt tells whose it is.
+func TestRuleDoubtRaisesNothing(t *testing.T) {
+	t.Parallel()
+	const mar, aug = "2025-03-01T10:00:00Z", "2026-08-01T10:00:00Z"
+	h := newHouse(t, storetest.SQLite(t), rows([]string{
+		assertion("no", "S-1,", "N", mar), assertion("link", "S-1,one@example.com", "Y", mar), receipt("yes", ",one@example.com", "Y", mar),
+		assertion("no2", ",two@example.com", "N", mar), assertion("link2", "S-2,two@example.com", "Y", mar),
+		assertion("link3", "S-2,too@example.com", "Y", mar), assertion("yes2", ",too@example.com", "Y", mar),
+		assertion("left", ",old@example.com", "N", mar), receipt("back", "S-3,new@example.com", "Y", aug),
+	}, nil, nil))
+	h.imported()
+	h.wantState("yes", "withdrawn withdrawal")
+	h.wantState("yes2", "withdrawn withdrawal")
+	h.wantState("left", "withdrawn withdrawal")
+	h.next("acme-2027", rows([]string{
+		assertion("other", "S-4,one@example.com", "Y", mar), assertion("other2", "S-4,too@example.com", "Y", mar),
+		assertion("same", "S-3,old@example.com", "Y", mar),
+	}, nil, nil))
+	h.imported()
+	h.wantState("yes", "withdrawn withdrawal")
+	h.wantState("yes2", "withdrawn withdrawal")
+	h.wantState("other", "given assertion")
+	h.wantState("left", "given receipt_later")
+}

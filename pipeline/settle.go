@@ -337,7 +337,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 		d.rule, d.field, d.notes = "subject.multiple_match", keys[0].Kind, nil
 		return
 	}
-	if len(d.about) == 0 {
+	if d.about = s.facts.doubted(d.about, keys); len(d.about) == 0 {
 		return
 	}
 	ev := importers.EventOf(&x.Record, x.id(), d.verdict.Class, s.sh.src.obtained)

@@ -202,7 +202,7 @@ func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored)
 		return importers.Effective{}, err
 	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
-	_, against := f.opposing(f.about(f.links.Subject(keys)), scope, keys)
+	_, against := f.opposing(f.doubted(f.about(f.links.Subject(keys)), keys), scope, keys)
 	events := against.events
 	consent := importers.ByName("consent")
 	given := "status = 'given'"
