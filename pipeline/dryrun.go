@@ -474,11 +474,11 @@ func (r *recordIDs) id() string       { return r.uid.String() }
 func (r *recordIDs) recordID() string { return r.recordUID.String() }
 
 // identify works out who a record is.
-func (d *dryRunner) identify(sh *sheet, rec *mappings.RecordOut) recordIDs {
-	e := rec.Entity
-	id := recordIDs{content: register.ContentSum(&rec.Record), recordUID: d.id.Record(sh.src.System, e.Name, rec.Key)}
-	if id.uid = id.recordUID; e.Event {
-		id.uid = d.id.Event(sh.src.System, e.Name, rec.Key, id.content)
+func (d *dryRunner) identify(sh *sheet, p *passed, rec *mappings.RecordOut) recordIDs {
+	name := p.namer(d.id, sh.src.System, rec)
+	id := recordIDs{content: name.Content(&rec.Record), recordUID: name.Record(rec.Key)}
+	if id.uid = id.recordUID; rec.Entity.Event {
+		id.uid = name.Event(rec.Key, &id.content)
 	}
 	return id
 }

@@ -153,7 +153,7 @@ func (r *recaller) block(p *passed) error {
 		n := k.Varint()
 		num += int(n >> 1)
 		if n&1 == 1 {
-			r.passRow(r.sh, p, &p.rows.List[odd], p.rows.Findings(odd), func(rec *mappings.RecordOut) recordIDs { return r.identify(r.sh, rec) })
+			r.passRow(r.sh, p, &p.rows.List[odd], p.rows.Findings(odd))
 			odd++
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheetlift/importers"
+	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
@@ -27,6 +28,10 @@ type passed struct {
 	keys []importers.Key
 
 	decided []decision // ahead: see decideAhead
+
+	// Whoever works on the block names its rows and records with these:
+	digests source.RowDigester
+	names   []*register.Namer // by Spec
 
 	laid laidRows // survey: what is laid aside of the block; decision: what was
 
@@ -50,6 +55,17 @@ func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {
 	from := len(p.keys)
 	p.keys = importers.AppendSubjectKeys(p.keys, rec, system)
 	return p.keys[from:len(p.keys):len(p.keys)]
+}
+
+// namer gives the namer of a record.
+func (p *passed) namer(id register.Identity, system string, rec *mappings.RecordOut) *register.Namer {
+	for len(p.names) <= rec.Spec {
+		p.names = append(p.names, nil)
+	}
+	if p.names[rec.Spec] == nil {
+		p.names[rec.Spec] = id.Namer(system, rec.Entity)
+	}
+	return p.names[rec.Spec]
 }
 
 // identified is a record with its ids.
@@ -203,22 +219,22 @@ func (d *dryRunner) put(sh *sheet, plan *mappings.Plan, p *passed) {
 	p.block = p.held.Block()
 	plan.Keep(p.block, &p.rows)
 	for i := range p.rows.List {
-		d.passRow(sh, p, &p.rows.List[i], p.rows.Findings(i), func(rec *mappings.RecordOut) recordIDs { return d.identify(sh, rec) })
+		d.passRow(sh, p, &p.rows.List[i], p.rows.Findings(i))
 	}
 }
 
 // passRow adds a row to the block's list.
-func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding, id func(*mappings.RecordOut) recordIDs) {
+func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding) {
 	out := passedRow{row: row, findings: found}
 	if row.Verdict == mappings.Accepted {
-		out.digest = row.Block.RowDigest(row.Index)
+		out.digest = p.digests.Sum(row.Block, row.Index)
 		from := len(p.x)
 		for k := range row.Records {
 			rec := &row.Records[k]
 			if d.isShared(sh, rec) {
 				rec.KeyDup = true // another source may bring the same key
 			}
-			p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), id(rec), nil})
+			p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), d.identify(sh, p, rec), nil})
 		}
 		out.records = p.x[from:len(p.x):len(p.x)]
 	}

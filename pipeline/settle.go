@@ -59,6 +59,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	}
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
+		s.block++
 		for i := range p.list {
 			x := &p.list[i]
 			for _, f := range x.findings {
@@ -109,6 +110,7 @@ type settler struct {
 	keep    []judged                  // its records that may be staged
 	derived derivation
 	tally   verdictTally
+	block   int      // under way
 	last    struct { // what was staged last, and where
 		e    *importers.Entity
 		part string
@@ -387,7 +389,7 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]by
 	}
 	o := staged.Origin{
 		ID: j.uid, RecordID: j.recordUID, System: j.system, Key: j.Key, ContentDigest: j.content,
-		FileDigest: s.sh.env.FileDigest, Sheet: s.sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: *rowDigest,
+		FileDigest: s.sh.env.FileDigest, Sheet: s.sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: *rowDigest, Block: s.block,
 	}
 	if err := w.Append(&o, &j.Record, derived); err != nil {
 		return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}

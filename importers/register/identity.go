@@ -26,17 +26,16 @@ func appendName(p []byte, parts ...string) []byte {
 	for _, s := range parts {
 		p = append(p, sep, '"')
 		sep = ','
-		if plain(s) {
-			p = append(p, s...)
-		} else {
-			p = appendEscaped(p, s)
-		}
-		p = append(p, '"')
+		p = append(appendString(p, s), '"')
 	}
 	return append(p, ']')
 }
 
-func appendEscaped(p []byte, s string) []byte {
+// appendString appends what stands between the quotes.
+func appendString(p []byte, s string) []byte {
+	if plain(s) {
+		return append(p, s...)
+	}
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
@@ -63,9 +62,14 @@ func plain(s string) bool {
 }
 
 // uuid5 is the UUIDv5 of the name (RFC 9562, 5.5), as uuid.NewSHA1 gives it with some allocations.
-func (id Identity) uuid5(parts ...string) (u uuid.UUID) {
+func (id Identity) uuid5(parts ...string) uuid.UUID {
 	var buf [512]byte
-	sum := sha1.Sum(appendName(append(buf[:0], id.Namespace[:]...), parts...))
+	return uuid5(appendName(append(buf[:0], id.Namespace[:]...), parts...))
+}
+
+// uuid5 is the UUIDv5 of a namespace and the name after it.
+func uuid5(name []byte) (u uuid.UUID) {
+	sum := sha1.Sum(name)
 	copy(u[:], sum[:])
 	u[6] = u[6]&0x0f | 0x50
 	u[8] = u[8]&0x3f | 0x80
@@ -84,6 +88,58 @@ func (id Identity) Event(system, entity, key string, content [sha256.Size]byte) 
 	return id.uuid5(id.Tenant, system, entity, key, string(text[:]))
 }
 
+// Namer makes the ids of one system's records of an entity: what Identity and ContentSum give, from memory that it keeps. It is not
+// for concurrent use.
+type Namer struct {
+	name   []byte // the namespace, then the name up to the key
+	fields []namedField
+	buf    []byte
+}
+
+// namedField is what the content of a field begins with.
+type namedField struct {
+	head []byte
+	mark byte // as contentMark gives it
+}
+
+// Namer gives a namer of the system's records of the entity.
+func (id Identity) Namer(system string, e *importers.Entity) *Namer {
+	name := appendName(append([]byte(nil), id.Namespace[:]...), id.Tenant, system, e.Name)
+	n := &Namer{name: append(name[:len(name)-1], ',', '"')}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		mark := contentMark(f.Type)
+		n.fields = append(n.fields, namedField{append(appendText(nil, f.Name), mark), mark})
+	}
+	return n
+}
+
+// Record is the id of the record with the key.
+func (n *Namer) Record(key string) uuid.UUID {
+	n.buf = append(appendString(append(n.buf[:0], n.name...), key), '"', ']')
+	return uuid5(n.buf)
+}
+
+// Event is the id of the event with that content under the key.
+func (n *Namer) Event(key string, content *[sha256.Size]byte) uuid.UUID {
+	p := append(appendString(append(n.buf[:0], n.name...), key), '"', ',', '"')
+	n.buf = append(hex.AppendEncode(p, content[:]), '"', ']')
+	return uuid5(n.buf)
+}
+
+// Content is the ContentSum of a record of the entity.
+func (n *Namer) Content(rec *importers.Record) [sha256.Size]byte {
+	p := n.buf[:0]
+	for i, v := range rec.Values {
+		if v.Set {
+			f := &n.fields[i]
+			p = appendContent(append(p, f.head...), f.mark, v)
+		}
+	}
+	n.buf = p
+	return sha256.Sum256(p)
+}
+
 // KeyDigest is what the id map holds instead of the key: SHA-256 over the namespace and the record's name. Without the
 // namespace it can't be tried out against guesses.
 func (id Identity) KeyDigest(system, entity, key string) string {
@@ -98,27 +154,39 @@ func (id Identity) KeyDigest(system, entity, key string) string {
 func ContentSum(rec *importers.Record) [sha256.Size]byte {
 	var buf [2048]byte
 	p := buf[:0]
-	for i := range rec.Values {
-		v := rec.Values[i]
-		if !v.Set {
-			continue
-		}
-		f := &rec.Entity.Fields[i]
-		p = appendText(p, f.Name)
-		switch f.Type {
-		case importers.DateTime:
-			p = append(p, 't')
-			p = binary.BigEndian.AppendUint64(p, uint64(v.Int))
-			p = appendText(p, v.Precision)
-		case importers.Bool, importers.Integer:
-			p = append(p, 'i')
-			p = binary.BigEndian.AppendUint64(p, uint64(v.Int))
-		default:
-			p = append(p, 's')
-			p = appendText(p, nfc(v.Text))
+	for i, v := range rec.Values {
+		if v.Set {
+			f := &rec.Entity.Fields[i]
+			mark := contentMark(f.Type)
+			p = appendContent(append(appendText(p, f.Name), mark), mark, v)
 		}
 	}
 	return sha256.Sum256(p)
+}
+
+// contentMark says how the value of a field of the type is written.
+func contentMark(t importers.Type) byte {
+	switch t {
+	case importers.DateTime:
+		return 't'
+	case importers.Bool, importers.Integer:
+		return 'i'
+	}
+	return 's'
+}
+
+func appendContent(p []byte, mark byte, v *importers.Value) []byte {
+	switch mark {
+	case 't':
+		return appendText(binary.BigEndian.AppendUint64(p, uint64(v.Int)), v.Precision)
+	case 'i':
+		return binary.BigEndian.AppendUint64(p, uint64(v.Int))
+	}
+	text := v.Text
+	if !ascii(text) { // ASCII is in NFC, and nearly all values are ASCII
+		text = norm.NFC.String(text)
+	}
+	return appendText(p, text)
 }
 
 // ContentDigest is ContentSum as the register holds it, in hex.
@@ -130,14 +198,21 @@ func hexOf(sum [sha256.Size]byte) string {
 	return string(text[:])
 }
 
-// nfc gives ASCII back as it is: it is in NFC, and nearly all values are ASCII.
-func nfc(s string) string {
+// ascii looks at eight bytes at once, which the compiler loads as one: it is asked of every text of every record.
+func ascii(s string) bool {
+	for len(s) >= 8 {
+		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if word&0x8080808080808080 != 0 {
+			return false
+		}
+		s = s[8:]
+	}
 	for i := range len(s) {
 		if s[i] >= 0x80 {
-			return norm.NFC.String(s)
+			return false
 		}
 	}
-	return s
+	return true
 }
 
 func appendText(p []byte, s string) []byte {

@@ -1,8 +1,16 @@
 package register
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"testing"
 
+	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"sheetlift/importers"
 	"sheetlift/manifests"
 )
 
@@ -22,4 +30,86 @@ func TestNameIsCanonical(t *testing.T) {
 			t.Errorf("name(%q) = %s, want %s", parts, got, want)
 		}
 	}
+}
+
+// A namer gives what identity gives without it, whatever it was asked for before. The reference is written out here: names by the
+// library's RFC 8785 and the UUIDs of google/uuid, contents as the format of ContentSum says.
+func TestNamer(t *testing.T) {
+	text := rapid.OneOf(rapid.StringN(0, 30, -1), rapid.SampledFrom([]string{"", "plain", "C-1|2\\|", "e\u0301", "eight by", "sevenby\u00e9", "e\u0301ight bytes"}))
+	rapid.Check(t, func(t *rapid.T) {
+		id := Identity{Tenant: text.Draw(t, "tenant")}
+		copy(id.Namespace[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "namespace"))
+		e := &importers.Entities[rapid.IntRange(0, len(importers.Entities)-1).Draw(t, "entity")]
+		system := text.Draw(t, "system")
+		n := id.Namer(system, e)
+		for range rapid.IntRange(1, 4).Draw(t, "records") {
+			rec := importers.NewRecord(e)
+			var content []byte
+			for i := range rec.Values {
+				if !rapid.Bool().Draw(t, "set") {
+					continue
+				}
+				v := &importers.Value{Set: true, Text: text.Draw(t, "text"), Int: rapid.Int64().Draw(t, "int"), Raw: "raw", Zone: "UTC", Precision: rapid.SampledFrom([]string{"day", "micro"}).Draw(t, "precision")}
+				rec.Values[i] = v
+				put := func(s string) { content = append(binary.AppendUvarint(content, uint64(len(s))), s...) }
+				put(e.Fields[i].Name)
+				switch e.Fields[i].Type {
+				case importers.DateTime:
+					content = binary.BigEndian.AppendUint64(append(content, 't'), uint64(v.Int))
+					put(v.Precision)
+				case importers.Bool, importers.Integer:
+					content = binary.BigEndian.AppendUint64(append(content, 'i'), uint64(v.Int))
+				default:
+					content = append(content, 's')
+					put(norm.NFC.String(v.Text))
+				}
+			}
+			sum := sha256.Sum256(content)
+			if got := n.Content(&rec); got != sum || ContentSum(&rec) != sum {
+				t.Fatalf("content %x, ContentSum %x, want %x", got, ContentSum(&rec), sum)
+			}
+			key := text.Draw(t, "key")
+			name := func(parts ...string) uuid.UUID {
+				p, err := manifests.Canonical(append([]string{id.Tenant, system, e.Name, key}, parts...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return uuid.NewSHA1(id.Namespace, p)
+			}
+			if got, want := n.Record(key), name(); got != want || id.Record(system, e.Name, key) != want {
+				t.Fatalf("record %s, want %s", got, want)
+			}
+			if got, want := n.Event(key, &sum), name(hex.EncodeToString(sum[:])); got != want || id.Event(system, e.Name, key, sum) != want {
+				t.Fatalf("event %s, want %s", got, want)
+			}
+		}
+	})
+}
+
+// BenchmarkNamer compares the ways to identify a consent.
+func BenchmarkNamer(b *testing.B) {
+	id := Identity{Namespace: uuid.NameSpaceDNS, Tenant: "acme"}
+	e := importers.ByName("consent")
+	rec := importers.NewRecord(e)
+	for field, text := range map[string]string{"external_id": "E00004711", "subject_id": "104711", "email": "person.4711@example.com", "phone": "+919800004711",
+		"purpose": "marketing", "channel": "email", "status": "given", "notice_version": "v3", "collected_via": "web form", "language": "en-IN"} {
+		rec.Values[e.Field(field)] = &importers.Value{Set: true, Text: text}
+	}
+	rec.Values[e.Field("occurred_at")] = &importers.Value{Set: true, Int: 1772356500000000, Precision: "second"}
+	key := "E00004711"
+	b.Run("identity", func(b *testing.B) {
+		for b.Loop() {
+			content := ContentSum(&rec)
+			id.Record("crm", "consent", key)
+			id.Event("crm", "consent", key, content)
+		}
+	})
+	b.Run("namer", func(b *testing.B) {
+		n := id.Namer("crm", e)
+		for b.Loop() {
+			content := n.Content(&rec)
+			n.Record(key)
+			n.Event(key, &content)
+		}
+	})
 }

@@ -129,27 +129,45 @@ func (b *Block) Record(i int) []byte {
 // stand; the row number is no part of it.
 func (b *Block) RowDigest(i int) [32]byte {
 	var buf [1024]byte
-	p := buf[:0]
-	used := b.Used
-	for k := range b.Cols {
-		col := k
-		if used != nil {
-			if k == len(used) {
-				break
-			}
-			col = used[k]
+	return sha256.Sum256(b.appendRow(buf[:0], i))
+}
+
+// RowDigester gives RowDigests of many rows from memory that it keeps. It is not for concurrent use.
+type RowDigester struct{ buf []byte }
+
+// Sum is b.RowDigest(i).
+func (d *RowDigester) Sum(b *Block, i int) [32]byte {
+	d.buf = b.appendRow(d.buf[:0], i)
+	return sha256.Sum256(d.buf)
+}
+
+// appendRow appends what the digest of row i is taken of.
+func (b *Block) appendRow(p []byte, i int) []byte {
+	if b.Used == nil {
+		for col := range b.Cols {
+			p = b.appendCell(p, col, i)
 		}
-		c := b.Cols[col][i]
-		if c.Kind == Empty {
-			continue
-		}
-		v := b.Bytes(c)
-		p = binary.AppendUvarint(p, uint64(col))
-		p = append(p, byte(c.Kind), byte(c.Class))
-		p = binary.AppendUvarint(p, uint64(len(v)))
-		p = append(p, v...)
+		return p
 	}
-	return sha256.Sum256(p)
+	for _, col := range b.Used {
+		p = b.appendCell(p, col, i)
+	}
+	return p
+}
+
+func (b *Block) appendCell(p []byte, col, i int) []byte {
+	c := &b.Cols[col][i]
+	if c.Kind == Empty {
+		return p
+	}
+	v := b.Bytes(*c)
+	if col < 0x80 && len(v) < 0x80 { // uvarints of one byte each
+		p = append(p, byte(col), byte(c.Kind), byte(c.Class), byte(len(v)))
+	} else {
+		p = append(binary.AppendUvarint(p, uint64(col)), byte(c.Kind), byte(c.Class))
+		p = binary.AppendUvarint(p, uint64(len(v)))
+	}
+	return append(p, v...)
 }
 
 // Visibility of a sheet.

@@ -53,11 +53,19 @@ func (f form) arrow() arrow.DataType {
 
 // column gathers the values of one column for a record batch and keeps its memory for the next. A builder of the Arrow library
 // costs several calls a value, and a record has some fifty values.
+//
+// It is told only what a row changes: a run goes on until a row says something else, and rows that are passed over in a column
+// without runs are null. finish brings it up to the last row.
 type column struct {
 	form
-	rows  int     // so far
+	part importers.Part // of a field's value
+
+	// The open run, which no row has ended yet. Its text lies after the end of the last value.
+	from int // its first row
+	null bool
+	int  int64
+
 	until []int32 // of runs: the row after each
-	null  bool    // the last run
 
 	// The values: of every row, or of every run.
 	n     int
@@ -65,25 +73,29 @@ type column struct {
 	ints  []int64
 	ends  []int32 // of texts: where each begins, and where the last ends
 	text  []byte  // of texts; of ids and digests their bytes
-	valid []byte  // bitmap, lowest bit first
+	valid []byte  // bitmap, lowest bit first; only if there are nulls
 }
 
-func newColumn(f form) column {
-	return column{form: f, ends: make([]int32, 1, ChunkRows+1)}
+func newColumn(f form, part importers.Part) column {
+	return column{form: f, part: part, null: true, ends: make([]int32, 1, ChunkRows+1)}
 }
 
-// again takes the row into the last run.
-func (c *column) again() {
-	c.rows++
-	c.until[len(c.until)-1] = int32(c.rows)
-}
-
-// another begins a row, and a run if the column has runs.
+// another ends a value. Its bytes are there already.
 func (c *column) another(valid bool) {
-	c.rows++
-	if c.runs {
-		c.until = append(c.until, int32(c.rows))
-		c.null = !valid
+	if !valid || c.nulls > 0 {
+		c.mark(valid)
+	}
+	c.n++
+}
+
+func (c *column) mark(valid bool) {
+	if c.nulls == 0 { // all before it are valid
+		for range c.n / 8 {
+			c.valid = append(c.valid, 0xff)
+		}
+		if c.n&7 > 0 {
+			c.valid = append(c.valid, 1<<(c.n&7)-1)
+		}
 	}
 	if c.n&7 == 0 {
 		c.valid = append(c.valid, 0)
@@ -93,52 +105,98 @@ func (c *column) another(valid bool) {
 	} else {
 		c.nulls++
 	}
-	c.n++
 }
 
-func (c *column) appendText(s string) {
-	if c.runs && c.n > 0 && !c.null && string(c.text[c.ends[c.n-1]:]) == s {
-		c.again()
+// end ends the open run before the row.
+func (c *column) end(row int) {
+	if row > c.from { // it has rows: the first of a batch need not
+		c.until = append(c.until, int32(row))
+		if c.isInt {
+			c.ints = append(c.ints, c.int)
+		} else {
+			c.ends = append(c.ends, int32(len(c.text)))
+		}
+		c.another(!c.null)
+	}
+	c.from, c.null, c.int = row, true, 0
+}
+
+// fill makes the rows before the row null that no value came for.
+func (c *column) fill(row int) {
+	for c.n < row {
+		if c.isInt {
+			c.ints = append(c.ints, 0)
+		} else {
+			c.ends = append(c.ends, int32(len(c.text)))
+		}
+		c.another(false)
+	}
+}
+
+// putText says that the row has a text.
+func (c *column) putText(row int, s string) {
+	if c.runs {
+		if !c.null && string(c.text[c.ends[len(c.ends)-1]:]) == s {
+			return
+		}
+		c.end(row)
+		c.text = append(c.text, s...)
+		c.null = false
 		return
+	}
+	if c.n < row {
+		c.fill(row)
 	}
 	c.text = append(c.text, s...)
 	c.ends = append(c.ends, int32(len(c.text)))
 	c.another(true)
 }
 
-// appendBytes appends an id or a digest.
-func (c *column) appendBytes(b []byte) {
+// putBytes says that the row, which follows the last, has an id or a digest.
+func (c *column) putBytes(b []byte) {
 	c.text = append(c.text, b...)
-	c.another(true)
+	c.n++
 }
 
-func (c *column) appendInt(v int64) {
-	if c.runs && c.n > 0 && !c.null && c.ints[c.n-1] == v {
-		c.again()
+// putInt says that the row has a number.
+func (c *column) putInt(row int, v int64) {
+	if c.runs {
+		if !c.null && c.int == v {
+			return
+		}
+		c.end(row)
+		c.int, c.null = v, false
 		return
+	}
+	if c.n < row {
+		c.fill(row)
 	}
 	c.ints = append(c.ints, v)
 	c.another(true)
 }
 
-func (c *column) appendNull() {
-	switch {
-	case c.runs && c.null:
-		c.again()
-		return
-	case c.isInt:
-		c.ints = append(c.ints, 0)
-	default:
-		c.ends = append(c.ends, int32(len(c.text)))
+// putNull says that the row has nothing, if the row before has a value.
+func (c *column) putNull(row int) {
+	if c.runs && !c.null {
+		c.end(row)
 	}
-	c.another(false)
+}
+
+// finish takes in all rows before the row.
+func (c *column) finish(row int) {
+	if c.runs {
+		c.end(row)
+	} else {
+		c.fill(row)
+	}
 }
 
 // full reports whether the texts leave no room for another of any length that a field can have: offsets are 32 bits.
 func (c *column) full() bool { return len(c.text) > 1<<30 }
 
-// array gives the values as an Arrow array, which is valid until reset.
-func (c *column) array() arrow.Array {
+// array gives the values of so many rows as an Arrow array, which is valid until reset.
+func (c *column) array(rows int) arrow.Array {
+	c.finish(rows)
 	buffers := []*memory.Buffer{nil}
 	if c.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(c.valid)
@@ -166,12 +224,12 @@ func (c *column) array() arrow.Array {
 	defer ends.Release()
 	until := array.MakeFromData(ends)
 	defer until.Release()
-	return array.NewRunEndEncodedArray(until, values, c.rows, 0)
+	return array.NewRunEndEncodedArray(until, values, rows, 0)
 }
 
 func (c *column) reset() {
 	c.until, c.ints, c.ends, c.text, c.valid = c.until[:0], c.ints[:0], c.ends[:1], c.text[:0], c.valid[:0]
-	c.rows, c.n, c.nulls, c.null = 0, 0, 0, false
+	c.from, c.null, c.int, c.n, c.nulls = 0, true, 0, 0, 0
 }
 
 // stored is a column of a chunk as it was read.

@@ -56,6 +56,10 @@ type Origin struct {
 	FileDigest, Sheet string
 	Row, Line         int
 	RowDigest         [sha256.Size]byte
+
+	// Block is the same of records in a row whose values lie in memory that none of them reuses: the same pointer is the same
+	// value then. 0 if there is no telling.
+	Block int
 }
 
 // Cell is one stored value: null, text or integer.
@@ -63,22 +67,6 @@ type Cell struct {
 	Null bool
 	Text string
 	Int  int64
-}
-
-// FieldCell gives the stored value of a field's column.
-func FieldCell(v *importers.Value, c importers.Column) Cell {
-	if !v.Set {
-		return Cell{Null: true}
-	}
-	switch c.Part {
-	case importers.OriginalText:
-		return Cell{Text: v.Raw}
-	case importers.Zone:
-		return Cell{Text: v.Zone}
-	case importers.Precision:
-		return Cell{Text: v.Precision}
-	}
-	return Cell{Text: v.Text, Int: v.Int}
 }
 
 // Writer writes one staged file. Call Close to finish it, or Abort to remove it.
@@ -91,8 +79,21 @@ type Writer struct {
 	ipc     *ipc.FileWriter
 	schema  *arrow.Schema
 	values  []column
-	full    bool // the batch must be written before another record
-	rows    int
+	fields  []fieldColumns
+	derived []column // the columns after those of the fields
+	// last is, by field, the value of the record before if it is enough to ask the next record whether it has the same: NoValue, or
+	// one of the block that all columns took into a run. Otherwise it is nil.
+	last  []*importers.Value
+	block int  // of the last record
+	full  bool // the batch must be written before another record
+	batch int  // rows of the batch
+	rows  int
+}
+
+// fieldColumns are the columns of a field.
+type fieldColumns struct {
+	columns []column // of the writer's
+	runs    bool     // all of them
 }
 
 // Create makes a new staged file at path, mode 0600, with more columns after the entity's own. It fails if the file exists.
@@ -103,7 +104,17 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 	}
 	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), sink: newSink(f)}
 	for _, c := range w.columns {
-		w.values = append(w.values, newColumn(formOf(e, c)))
+		w.values = append(w.values, newColumn(formOf(e, c), c.Part))
+	}
+	w.derived = w.values[envelope:]
+	for i := range e.Fields {
+		f := fieldColumns{runs: true}
+		n := 0
+		for ; n < len(w.derived) && w.columns[len(w.columns)-len(w.derived)+n].Field == i; n++ {
+			f.runs = f.runs && w.derived[n].runs
+		}
+		f.columns, w.derived = w.derived[:n], w.derived[n:]
+		w.fields, w.last = append(w.fields, f), append(w.last, none)
 	}
 	w.schema = Schema(e, more...)
 	w.ipc, err = ipc.NewFileWriter(w.sink, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
@@ -114,58 +125,105 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 	return w, nil
 }
 
-// Append adds one record. derived holds the entity's derived columns in their order, then those that Create added.
+// Append adds one record. derived holds the entity's derived columns in their order, then those that Create added. It copies what
+// it takes, and keeps pointers to values only to know them again, see Origin.Block.
 func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
+	row := w.batch
 	v := w.values
-	v[0].appendBytes(o.ID[:])
-	v[1].appendBytes(o.RecordID[:])
-	v[2].appendText(o.System)
-	v[3].appendText(o.Key)
-	v[4].appendBytes(o.ContentDigest[:])
-	v[5].appendText(o.FileDigest)
-	v[6].appendText(o.Sheet)
-	v[7].appendInt(int64(o.Row))
-	v[8].appendInt(int64(o.Line))
-	v[9].appendBytes(o.RowDigest[:])
-	d := 0
-	for i := envelope; i < len(w.columns); i++ {
-		c, to := &w.columns[i], &w.values[i]
-		var v Cell
-		if c.Field >= 0 {
-			if !rec.Values[c.Field].Set {
-				to.appendNull()
-				continue
+	v[0].putBytes(o.ID[:])
+	v[1].putBytes(o.RecordID[:])
+	v[2].putText(row, o.System)
+	v[3].putText(row, o.Key)
+	v[4].putBytes(o.ContentDigest[:])
+	v[5].putText(row, o.FileDigest)
+	v[6].putText(row, o.Sheet)
+	v[7].putInt(row, int64(o.Row))
+	v[8].putInt(row, int64(o.Line))
+	v[9].putBytes(o.RowDigest[:])
+	if o.Block != w.block {
+		w.block = o.Block
+		for i, v := range w.last {
+			if v != none {
+				w.last[i] = nil
 			}
-			v = FieldCell(rec.Values[c.Field], *c)
-		} else {
-			v = derived[d]
-			d++
 		}
+	}
+	last := w.last
+	for i, v := range rec.Values {
+		if v != last[i] {
+			w.put(i, row, v)
+		}
+	}
+	for d := range w.derived {
+		to, c := &w.derived[d], &derived[d]
 		switch {
-		case v.Null:
-			to.appendNull()
+		case c.Null:
+			to.putNull(row)
 		case to.isInt:
-			to.appendInt(v.Int)
+			to.putInt(row, c.Int)
 		default:
-			to.appendText(v.Text)
+			to.putText(row, c.Text)
 			w.full = w.full || to.full()
 		}
 	}
+	w.batch++
 	w.rows++
-	if w.full || w.values[0].rows == ChunkRows {
+	if w.full || w.batch == ChunkRows {
 		return w.flush()
 	}
 	return nil
 }
 
+var none = importers.NoValue()
+
+// put puts a value into the columns of its field.
+func (w *Writer) put(field, row int, v *importers.Value) {
+	f := &w.fields[field]
+	if !v.Set {
+		for k := range f.columns {
+			f.columns[k].putNull(row)
+		}
+		w.last[field] = none
+		return
+	}
+	for k := range f.columns {
+		c := &f.columns[k]
+		if c.isInt {
+			c.putInt(row, v.Int)
+			continue
+		}
+		c.putText(row, textOf(v, c.part))
+		w.full = w.full || c.full()
+	}
+	switch {
+	case f.runs && w.block > 0:
+		w.last[field] = v
+	case w.last[field] != nil:
+		w.last[field] = nil
+	}
+}
+
+// textOf gives the part of a value that is a text.
+func textOf(v *importers.Value, part importers.Part) string {
+	switch part {
+	case importers.OriginalText:
+		return v.Raw
+	case importers.Zone:
+		return v.Zone
+	case importers.Precision:
+		return v.Precision
+	}
+	return v.Text
+}
+
 func (w *Writer) flush() error {
-	n := w.values[0].rows
+	n := w.batch
 	if n == 0 {
 		return nil
 	}
 	arrays := make([]arrow.Array, len(w.values))
 	for i := range w.values {
-		arrays[i] = w.values[i].array()
+		arrays[i] = w.values[i].array(n)
 	}
 	rec := array.NewRecord(w.schema, arrays, int64(n))
 	err := w.ipc.Write(rec)
@@ -174,7 +232,10 @@ func (w *Writer) flush() error {
 		arrays[i].Release()
 		w.values[i].reset()
 	}
-	w.full = false
+	for i := range w.last {
+		w.last[i] = none // columns begin with a run of nulls
+	}
+	w.full, w.batch = false, 0
 	if err != nil {
 		return fmt.Errorf("write staged file %s: %w", w.path, err)
 	}

@@ -112,7 +112,7 @@ func TestChangedFileIsRefused(t *testing.T) {
 
 // A batch never grows beyond what 32-bit offsets can say.
 func TestFullColumn(t *testing.T) {
-	c := newColumn(form{})
+	c := newColumn(form{}, importers.Main)
 	if c.full() {
 		t.Error("an empty column is full")
 	}
