@@ -226,7 +226,7 @@ func (p *Profiler) bind() error {
 		if err != nil {
 			return p.fault(0, err.Error(), "give an IANA name, such as Europe/Berlin", nil)
 		}
-		s := &profiledSpec{boundSpec: b, keys: keySet{limit: keysInMemory}, words: make([]*wordStats, len(b.fields))}
+		s := &profiledSpec{boundSpec: b, keys: newKeySet(keysInMemory), words: make([]*wordStats, len(b.fields))}
 		for j := range b.fields {
 			f := &b.fields[j]
 			if (f.typ == importers.Enum || f.typ == importers.Bool) && f.constant == nil {
