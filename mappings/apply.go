@@ -51,6 +51,7 @@ type RecordOut struct {
 // Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
 // and blank rows are passed over. An error of sink or emit ends it.
 func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error) error {
+	pl.begin()
 	for i := range b.Rows() {
 		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
 			continue
@@ -66,6 +67,16 @@ func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error)
 		}
 	}
 	return nil
+}
+
+// begin must be called before the rows of another block.
+func (pl *Plan) begin() {
+	for _, c := range pl.skips {
+		c.memo.begin()
+	}
+	for _, s := range pl.specs {
+		s.begin()
+	}
 }
 
 // judge fills pl.row and pl.findings for row i.

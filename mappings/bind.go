@@ -26,12 +26,11 @@ type Env struct {
 type boundCondition struct {
 	*condition
 	col  int
-	seen map[string]bool
-	buf  []byte
+	memo memo[bool]
 }
 
 func bindCondition(c *condition, column func(Column) int) *boundCondition {
-	return &boundCondition{condition: c, col: column(c.column), seen: map[string]bool{}}
+	return &boundCondition{condition: c, col: column(c.column)}
 }
 
 func (c *boundCondition) holds(b *source.Block, i int) bool {
@@ -44,10 +43,21 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 	if cell.Kind == source.Empty || c.not && cell.Kind == source.Text && len(bytes.TrimSpace(raw)) == 0 {
 		return c.not
 	}
-	c.buf = append(append(c.buf[:0], byte(cell.Kind)), raw...)
-	if held, ok := c.seen[string(c.buf)]; ok {
+	if c.memo.off {
+		return c.judge(cell, raw)
+	}
+	as := cellAs(cell, 0)
+	if held, known := c.memo.get(cell, raw, as); known {
 		return held
 	}
+	held := c.judge(cell, raw)
+	if c.memo.room() {
+		c.memo.put(cell, raw, as, held)
+	}
+	return held
+}
+
+func (c *boundCondition) judge(cell source.Cell, raw []byte) bool {
 	text := raw
 	if cell.Kind == source.Number {
 		if p, ok := numberText(nil, raw); ok {
@@ -60,12 +70,7 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 	} else {
 		held = c.words[fold(string(text))]
 	}
-	held = held != c.not
-	if len(c.seen) >= memoSize {
-		clear(c.seen)
-	}
-	c.seen[string(c.buf)] = held
-	return held
+	return held != c.not
 }
 
 // boundSpec is a spec with its columns.
@@ -85,6 +90,16 @@ type boundSpec struct {
 type filled struct {
 	set     uint64
 	columns [][]int
+}
+
+// begin must be called before the rows of another block.
+func (s *boundSpec) begin() {
+	for _, c := range s.when {
+		c.memo.begin()
+	}
+	for _, r := range s.readers {
+		r.begin()
+	}
 }
 
 // columnsOf gives the columns behind the values of a record of a simple spec.

@@ -37,7 +37,7 @@ type outcome struct {
 }
 
 // fieldReader reads one field from the columns it is bound to. It keeps what it has worked out, so it is not safe for
-// concurrent use; what it gives depends on the cells alone.
+// concurrent use; what it gives depends on the cells alone. begin must be called before the cells of another block.
 type fieldReader struct {
 	p        *fieldProgram
 	cols     []int
@@ -49,13 +49,20 @@ type fieldReader struct {
 	constant *outcome           // of a field that comes from no column
 	known    []*importers.Value // by code
 
-	memo   memo
+	memo   memo[*outcome]
 	text   arena
 	phones phonePlans
 	out    outcome
 	parts  []byte
 	norm   []byte
 	used   []int
+}
+
+func (r *fieldReader) begin() {
+	r.memo.begin()
+	for _, c := range r.when {
+		c.memo.begin()
+	}
 }
 
 // read reads the field in row i of b. The outcome is valid until the next call.
@@ -98,16 +105,19 @@ func (r *fieldReader) cell(b *source.Block, i, k int) *outcome {
 		r.parse(c, raw, k)
 		return &r.out
 	}
-	key := r.memo.key(k, c, raw)
-	if out := r.memo.get(key); out != nil {
+	as := cellAs(c, k)
+	if out, known := r.memo.get(c, raw, as); known {
 		return out
 	}
 	r.out = outcome{}
 	r.parse(c, raw, k)
-	kept := r.memo.put(key, &r.out)
-	if kept == nil {
+	if !r.memo.room() {
 		return &r.out
 	}
+	kept := new(outcome)
+	*kept = r.out
+	kept.kept = true
+	r.memo.put(c, raw, as, kept)
 	r.remember(kept)
 	return kept
 }

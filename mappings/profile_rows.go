@@ -96,6 +96,12 @@ func (p *Profiler) headerTwice(b *source.Block, from int) error {
 // rows profiles the rows of b from index from.
 func (p *Profiler) rows(b *source.Block, from int) error {
 	n := b.Rows()
+	for _, s := range p.skips {
+		s.memo.begin()
+	}
+	for _, s := range p.specs {
+		s.begin()
+	}
 	p.skip = append(p.skip[:0], make([]bool, n)...)
 	blank := 0
 	for i := from; i < n; i++ {
