@@ -522,18 +522,39 @@ func numberText(dst, raw []byte) (text []byte, ok bool) {
 }
 
 // eNotation reports whether text looks like a number in E-notation with a large exponent: an identifier that a spreadsheet
-// program has rounded before the export.
+// program has rounded before the export. The first character tells most texts from one.
 func eNotation(text []byte) bool {
-	i := bytes.IndexAny(text, "eE")
-	if i < 1 || i+2 >= len(text) || text[i+1] != '+' || !plainDigits(text[i+2:], 3) {
+	if len(text) < 4 || text[0] != '-' && !digit(text[0]) {
 		return false
 	}
-	mantissa := bytes.TrimPrefix(text[:i], []byte("-"))
-	whole, part, dot := bytes.Cut(mantissa, []byte("."))
-	if !dot {
-		whole, part, dot = bytes.Cut(mantissa, []byte(","))
+	if text[0] == '-' {
+		text = text[1:]
 	}
-	return plainDigits(whole, 3) && (!dot || plainDigits(part, 20))
+	n := leadingDigits(text)
+	if n < 1 || n > 3 || n == len(text) {
+		return false
+	}
+	if text[n] == '.' || text[n] == ',' {
+		part := leadingDigits(text[n+1:])
+		if part < 1 || part > 20 {
+			return false
+		}
+		n += 1 + part
+	}
+	text = text[n:]
+	return len(text) > 2 && text[0]|0x20 == 'e' && text[1] == '+' && len(text) <= 5 && leadingDigits(text[2:]) == len(text)-2
+}
+
+func digit(c byte) bool { return c-'0' <= 9 }
+
+// leadingDigits counts the digits that s begins with.
+func leadingDigits(s []byte) int {
+	for i, c := range s {
+		if !digit(c) {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // hidden reports whether text holds a control character, a format character such as a zero-width space or a direction mark,

@@ -1,7 +1,6 @@
 package mappings
 
 import (
-	"bytes"
 	"math"
 	"strconv"
 )
@@ -278,5 +277,5 @@ func appendPadded(p []byte, v, width int) []byte {
 
 // plainDigits reports whether s is 1 to n ASCII digits and nothing else.
 func plainDigits(s []byte, n int) bool {
-	return len(s) >= 1 && len(s) <= n && len(bytes.Trim(s, "0123456789")) == 0
+	return len(s) >= 1 && len(s) <= n && leadingDigits(s) == len(s)
 }

@@ -2,7 +2,6 @@ package mappings
 
 import (
 	"sheetlift/importers"
-	"sheetlift/importers/source"
 )
 
 // Profile is what one pass over a sheet found out: the header's place, and the evidence that single rows can't give. Its JSON
@@ -165,10 +164,11 @@ type wordStats struct {
 
 type columnStats struct {
 	ColumnProfile
-	seen map[string]struct{}
-	last []byte
-	kind source.Kind
+	seen   valueSet // empty once there is no more room
+	places [seenPlaces]place[struct{}]
 }
+
+const seenPlaces = 64
 
 // NewProfiler starts a profile of a sheet. A nil mapping profiles the columns alone, with the first row that holds something
 // as the header.

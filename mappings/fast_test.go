@@ -1,0 +1,149 @@
+package mappings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sheetlift/importers/source"
+)
+
+// The short ways say what the long ones would.
+
+func TestENotationIsTheLongWays(t *testing.T) {
+	long := func(text []byte) bool {
+		i := bytes.IndexAny(text, "eE")
+		if i < 1 || i+2 >= len(text) || text[i+1] != '+' || !plainDigits(text[i+2:], 3) {
+			return false
+		}
+		whole, part, dot := bytes.Cut(bytes.TrimPrefix(text[:i], []byte("-")), []byte("."))
+		if !dot {
+			whole, part, dot = bytes.Cut(whole, []byte(","))
+		}
+		return plainDigits(whole, 3) && (!dot || plainDigits(part, 20))
+	}
+	lost := func(raw []byte) bool {
+		if i := bytes.IndexAny(raw, "eE"); i >= 0 {
+			return i+1 < len(raw) && raw[i+1] != '-'
+		}
+		whole, _, _ := bytes.Cut(raw, []byte("."))
+		return len(bytes.TrimPrefix(whole, []byte("-"))) > 15
+	}
+	yes := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := []byte(rapid.OneOf(rapid.StringMatching(`-?[0-9]{1,3}([.,][0-9]{1,21})?[eE]\+[0-9]{1,4}`), rapid.StringMatching(`-?[0-9]{0,4}([.,][0-9]{0,21}[.,]?)?([eE][+-]?[0-9]{0,4})?`), rapid.StringMatching(`[-0-9.,eE+]{0,12}`), rapid.String()).Draw(t, "text"))
+		if long(s) {
+			yes++
+		}
+		if got := eNotation(s); got != long(s) {
+			t.Fatalf("%q: E-notation %v", s, got)
+		}
+		if got := lostDigits(s); got != lost(s) {
+			t.Fatalf("%q: lost digits %v", s, got)
+		}
+	})
+	if yes == 0 {
+		t.Error("there was no E-notation")
+	}
+}
+
+func TestValueSetIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s valueSet
+		want := map[string]bool{}
+		for range rapid.IntRange(0, 200).Draw(t, "values") {
+			kind := source.Kind(rapid.IntRange(1, 2).Draw(t, "kind"))
+			value := rapid.StringMatching(`[ab]{0,6}`).Draw(t, "value")
+			key := fmt.Sprint(kind, value)
+			if got := s.has(kind, []byte(value)); got != want[key] {
+				t.Fatalf("%s: %v", key, got)
+			}
+			if !want[key] {
+				s.add(kind, []byte(value))
+				want[key] = true
+			}
+		}
+	})
+}
+
+// Where a text lies changes nothing: in its block, or in the shared strings of one book or another.
+func TestSharedStringsChangeNothing(t *testing.T) {
+	m, err := Parse("m.yaml", []byte(strings.Replace(registerMapping, "records:\n", "skip:\n  - { column: note, equals: skip this, reason: so }\nrecords:\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := registerRows(3_000)
+	for i := 1; i < len(rows); i += 50 {
+		row := rows[i]
+		switch i / 50 % 6 {
+		case 0:
+			row[11] = txt("skip this")
+		case 1:
+			row[10] = txt(" padded ")
+		case 2:
+			row[8] = txt("\u00a0")
+		case 3:
+			row[9] = txt("1.5E+10")
+		case 4:
+			row[10] = flagged(txt("2026-01-01"), source.ISODate)
+		case 5:
+			row[10] = num("17")
+		}
+	}
+	inline := blocks(rows, 256, false)
+	// Two books of the same texts in other places, block by block in turn.
+	one, two := share(inline, 0), share(inline[3:], 1)
+	mixed := append([]*source.Block{}, one...)
+	for i := 3; i < len(mixed); i += 2 {
+		mixed[i] = two[i-3]
+	}
+	want := everything(t, m, inline)
+	for name, list := range map[string][]*source.Block{"shared": one, "two books": mixed} {
+		if got := everything(t, m, list); !reflect.DeepEqual(got, want) {
+			for i := range got {
+				if got[i] != want[i] {
+					t.Fatalf("%s: %s\nwant %s", name, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// everything is a profile and what its plan makes of each row, in words.
+func everything(t *testing.T, m *Mapping, list []*source.Block) []string {
+	t.Helper()
+	p := profileOf(t, m, list)
+	all := []string{p.Digest()}
+	for _, c := range p.Columns {
+		column, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(column))
+	}
+	pl, found, err := Compile(m, p, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, fmt.Sprint(found))
+	var to Rows
+	for _, b := range list {
+		pl.Keep(b, &to)
+		for i, r := range to.List {
+			line := fmt.Sprint(r.Num, r.Verdict, r.Rule, to.Findings(i))
+			for _, rec := range append(r.Records, r.Partial...) {
+				line += fmt.Sprint(rec.Key, rec.KeyRows, rec.Columns, rec.set)
+				for _, v := range rec.Values {
+					line += fmt.Sprint(*v)
+				}
+			}
+			all = append(all, line)
+		}
+	}
+	return all
+}
