@@ -49,6 +49,9 @@ type fieldReader struct {
 	constant *outcome           // of a field that comes from no column
 	known    []*importers.Value // by code
 
+	// printable says of the text that is parsed that it is; the checks of what can't be seen are then answered.
+	printable bool
+
 	memo   memo[*outcome]
 	text   arena
 	phones phonePlans
@@ -163,13 +166,18 @@ func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
 		return
 	}
 	text := raw
+	r.printable = false
 	if c.Kind == source.Text {
-		if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
+		r.printable = printable(raw)
+		if !r.printable && (!utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0) {
 			r.reject("value.invisible", k)
 			return
 		}
-		text = r.normalize(raw)
-		if len(bytes.TrimSpace(text)) == 0 {
+		if r.p.norm.any() {
+			text = r.normalize(raw)
+			r.printable = printable(text)
+		}
+		if !inked(text) && len(bytes.TrimSpace(text)) == 0 {
 			r.out = outcome{null: true}
 			return
 		}
@@ -318,7 +326,7 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 		r.out.v.Text = r.str(r.parts)
 		return
 	}
-	if unseen(text) {
+	if !r.printable && unseen(text) {
 		r.out.doubt = problem{rule: "text.invisible", col: r.cols[k]}
 	}
 	r.out.v.Text = r.str(text)
@@ -359,7 +367,7 @@ func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
 		r.reject("id.precision_lost", k)
 		return
 	}
-	if !norm.NFC.IsNormal(text) {
+	if !r.printable && !norm.NFC.IsNormal(text) {
 		text = norm.NFC.Bytes(text)
 	}
 	r.out.v.Text = r.str(text)
@@ -368,7 +376,7 @@ func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
 
 // doubtLooks warns of an identifier that is not what it looks like.
 func (r *fieldReader) doubtLooks(text []byte, k int) {
-	if mixedScripts(text) {
+	if !r.printable && mixedScripts(text) {
 		r.out.doubt = problem{rule: "value.lookalike", col: r.cols[k]}
 	}
 }
@@ -376,6 +384,8 @@ func (r *fieldReader) doubtLooks(text []byte, k int) {
 // contactText refuses what never belongs into an identifier or a contact point.
 func (r *fieldReader) contactText(text []byte, k int) bool {
 	switch {
+	case r.printable && text[0] != ' ' && text[len(text)-1] != ' ':
+		return true
 	case len(bytes.TrimSpace(text)) != len(text):
 		r.reject("value.padded", k)
 	case hidden(text):
@@ -555,6 +565,17 @@ func leadingDigits(s []byte) int {
 		}
 	}
 	return len(s)
+}
+
+// printable reports whether all of text is printable ASCII, spaces included: then nothing in it is hidden, unseen or of another
+// script, and it is valid UTF-8 in NFC.
+func printable(text []byte) bool {
+	for _, c := range text {
+		if c-' ' > '~'-' ' {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden reports whether text holds a control character, a format character such as a zero-width space or a direction mark,

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"sheetlift/importers/source"
@@ -50,6 +55,52 @@ func TestENotationIsTheLongWays(t *testing.T) {
 	if yes == 0 {
 		t.Error("there was no E-notation")
 	}
+}
+
+func TestSplitSerialIsTheNearestFloats(t *testing.T) {
+	yes := 0
+	check := func(t interface{ Fatalf(string, ...any) }, s string) {
+		days, ms, ok := splitSerial([]byte(s))
+		if !ok {
+			return
+		}
+		yes++
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		wantDays, wantMS := int(f), int(math.Round((f-math.Floor(f))*86400e3))
+		if days, ms = days+ms/86400e3, ms%86400e3; days != wantDays+wantMS/86400e3 || ms != wantMS%86400e3 {
+			t.Fatalf("%q: %d days and %d ms, want %d and %d", s, days, ms, wantDays, wantMS)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		f := rnd.Float64() * (lastSerial1900 + 1)
+		half := float64(int(f)) + (float64(rnd.IntN(86400e3))+0.5)/86400e3 // where rounding tips
+		for _, f := range []float64{f, half, f / 65, math.Nextafter(half, 0), math.Nextafter(half, 1e9), math.Nextafter(math.Floor(f), 0)} {
+			for _, digits := range []int{-1, 15, 16, 17} {
+				check(t, strconv.FormatFloat(f, 'g', digits, 64))
+			}
+			check(t, strconv.FormatFloat(f, 'f', 18, 64))
+		}
+	}
+	if yes < 100_000 {
+		t.Errorf("the short way went %d times", yes)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, rapid.OneOf(rapid.StringMatching(`[0-9]{1,8}(\.[0-9]{0,20})?`), rapid.StringMatching(`[0-9]{1,7}\.(0{9,17}|9{9,18})[0-9]?`), rapid.String()).Draw(t, "serial"))
+	})
+}
+
+// A check that printable text is spared would have passed it.
+func TestPrintableTextHidesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := []byte(rapid.OneOf(rapid.StringMatching(`[ -~]{0,9}`), rapid.StringMatching(`[ -~]{0,9}[\x00-\xff][ -~]{0,9}`), rapid.String()).Draw(t, "text"))
+		if printable(s) && (!utf8.Valid(s) || bytes.IndexByte(s, 0) >= 0 || hidden(s) || unseen(s) || mixedScripts(s) || !norm.NFC.IsNormal(s) || len(bytes.TrimSpace(s)) != len(bytes.Trim(s, " "))) {
+			t.Fatalf("%q is taken for printable", s)
+		}
+	})
 }
 
 func TestValueSetIsASet(t *testing.T) {
