@@ -216,6 +216,19 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 	if !ok {
 		return "", false
 	}
+	if rec.Key, ok = s.plainKey(rec.Values); !ok && !pl.wholeKey(s, rec, b, i) {
+		return "", false
+	}
+	if groups := pl.groups[rec.Spec]; len(groups) > 0 {
+		if n := groups[b.RowNum[i]]; n > 1 {
+			rec.KeyDup, rec.KeyRows = true, n
+		}
+	}
+	return "", true
+}
+
+// wholeKey puts the key into rec, or rejects the row if a part of the key is missing.
+func (pl *Plan) wholeKey(s *boundSpec, rec *RecordOut, b *source.Block, i int) bool {
 	key, whole := s.appendKey(pl.key[:0], func(field int) *importers.Value { return rec.Values[field] })
 	pl.key = key
 	if !whole {
@@ -226,13 +239,10 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 				break
 			}
 		}
-		return "", false
+		return false
 	}
 	rec.Key = pl.text.string(key)
-	if n := pl.groups[rec.Spec][b.RowNum[i]]; n > 1 {
-		rec.KeyDup, rec.KeyRows = true, n
-	}
-	return "", true
+	return true
 }
 
 // reject adds a finding that rejects the row.

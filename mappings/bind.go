@@ -80,10 +80,11 @@ type boundSpec struct {
 	readers []*fieldReader // by position in fields
 	byField []int          // entity field index -> position in fields, or -1
 
-	blank  []*importers.Value // the fields of a record without any value
-	simple bool               // every field comes from one column at most
-	shapes map[uint64][][]int // of a simple spec: the columns behind the values, by which are set
-	last   filled
+	blank     []*importers.Value // the fields of a record without any value
+	keyIsText bool               // the first field of the key is a text in the key too
+	simple    bool               // every field comes from one column at most
+	shapes    map[uint64][][]int // of a simple spec: the columns behind the values, by which are set
+	last      filled
 }
 
 // filled is which fields of a record are set, and the columns behind them.
@@ -126,6 +127,10 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 	for i := range b.byField {
 		b.byField[i] = -1
 	}
+	if len(s.key) > 0 {
+		typ := s.entity.Fields[s.key[0]].Type
+		b.keyIsText = typ != importers.DateTime && typ != importers.Bool && typ != importers.Integer
+	}
 	for i := range s.when {
 		b.when = append(b.when, bindCondition(&s.when[i], column))
 	}
@@ -166,6 +171,18 @@ func allHold(list []*boundCondition, b *source.Block, i int) bool {
 		}
 	}
 	return true
+}
+
+// plainKey gives the record's external key where it is the text of a single field as it is.
+func (s *boundSpec) plainKey(values []*importers.Value) (key string, ok bool) {
+	if len(s.key) != 1 || !s.keyIsText {
+		return "", false
+	}
+	v := values[s.key[0]]
+	if !v.Set || !plainKeyText(v.Text) {
+		return "", false
+	}
+	return v.Text, true
 }
 
 // appendKey appends the record's external key: the key fields' values in the order of the mapping, "\" and "|" escaped by "\",

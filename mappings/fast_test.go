@@ -103,6 +103,25 @@ func TestPrintableTextHidesNothing(t *testing.T) {
 	})
 }
 
+// What is ruled out as a repeated header is none.
+func TestMayFoldRulesOutRightly(t *testing.T) {
+	yes := 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[ \tabAB\x{301}\x{c9}\x{e9}\x{df}sSkK\x{212a}\x{a0}\x{feff}|.]{0,5}`)
+		raw, folded := text.Draw(t, "cell"), headerFold(text.Draw(t, "header"))
+		header := headerFold(strings.Join(strings.Fields(strings.TrimPrefix(raw, "\ufeff")), " "))
+		if header == folded && folded != "" {
+			yes++
+			if !mayFold([]byte(raw), folded) {
+				t.Fatalf("%q is ruled out as %q", raw, folded)
+			}
+		}
+	})
+	if yes == 0 {
+		t.Error("there was no repeated header")
+	}
+}
+
 func TestValueSetIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s valueSet

@@ -33,6 +33,9 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 		return strconv.AppendInt(p, v.Int, 10)
 	}
 	text := v.Text
+	if plainKeyText(text) {
+		return append(p, text...)
+	}
 	if !ascii(text) { // which is in NFC
 		text = norm.NFC.String(text)
 	}
@@ -43,6 +46,16 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 		p = append(p, text[i])
 	}
 	return p
+}
+
+// plainKeyText reports whether a text stands in a key as it is.
+func plainKeyText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x80 || c == '\\' || c == '|' {
+			return false
+		}
+	}
+	return true
 }
 
 func ascii(s string) bool {

@@ -151,9 +151,10 @@ type Profiler struct {
 // profiledSpec is a spec as far as keys and closed lists are concerned.
 type profiledSpec struct {
 	*boundSpec
-	keys  keySet
-	words []*wordStats // by position in fields; nil where the field has no closed list
-	buf   []byte
+	keys   keySet
+	words  []*wordStats // by position in fields; nil where the field has no closed list
+	listed []int        // positions of those that have one
+	buf    []byte
 }
 
 type wordStats struct {
@@ -231,6 +232,7 @@ func (p *Profiler) bind() error {
 			f := &b.fields[j]
 			if (f.typ == importers.Enum || f.typ == importers.Bool) && f.constant == nil {
 				s.words[j] = &wordStats{FieldWords: FieldWords{Record: i, Field: f.path}, counts: map[string]int{}, hidden: map[string]bool{}}
+				s.listed = append(s.listed, j)
 			}
 			if f.isDate() {
 				p.dates = append(p.dates, b.readers[j].cols...)

@@ -381,29 +381,31 @@ func (p *Profiler) spec(s *profiledSpec, b *source.Block, from int) error {
 		if s.unanswered(b, i) {
 			continue
 		}
-		for j, w := range s.words {
-			if w == nil {
-				continue
-			}
-			if out := s.readers[j].read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
+		for _, j := range s.listed {
+			r := s.readers[j]
+			if out := r.read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
 				cell := b.Cell(out.bad.col, i)
-				w.add(b.Bytes(cell), s.readers[j].folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
+				s.words[j].add(b.Bytes(cell), r.folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
 			}
 		}
-		bad := false
-		var ok bool
-		s.buf, ok = s.appendKey(s.buf[:0], func(field int) *importers.Value {
-			out := s.readers[s.byField[field]].read(b, i)
-			bad = bad || out.bad.rule != ""
-			return &out.v
-		})
-		if ok && !bad {
-			if err := s.keys.add(s.buf, b.RowNum[i]); err != nil {
+		if key, ok := s.keyOf(b, i); ok {
+			if err := s.keys.add(key, b.RowNum[i]); err != nil {
 				return fmt.Errorf("sorting the keys of %s: %w", p.env.File, err)
 			}
 		}
 	}
 	return nil
+}
+
+// keyOf gives the key of row i, valid until the next call; ok is false if a part of it is missing or wrong.
+func (s *profiledSpec) keyOf(b *source.Block, i int) (key []byte, ok bool) {
+	bad := false
+	s.buf, ok = s.appendKey(s.buf[:0], func(field int) *importers.Value {
+		out := s.readers[s.byField[field]].read(b, i)
+		bad = bad || out.bad.rule != ""
+		return &out.v
+	})
+	return s.buf, ok && !bad
 }
 
 // unanswered reports whether a consent row gives no record: it answers nothing, or rests on another lawful basis.
