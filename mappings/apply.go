@@ -51,6 +51,7 @@ type RecordOut struct {
 // Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
 // and blank rows are passed over. An error of sink or emit ends it.
 func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error) error {
+	pl.begin()
 	for i := range b.Rows() {
 		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
 			continue
@@ -66,6 +67,16 @@ func (pl *Plan) Apply(b *source.Block, sink finding.Sink, emit func(*Row) error)
 		}
 	}
 	return nil
+}
+
+// begin must be called before the rows of another block.
+func (pl *Plan) begin() {
+	for _, c := range pl.skips {
+		c.memo.begin()
+	}
+	for _, s := range pl.specs {
+		s.begin()
+	}
 }
 
 // judge fills pl.row and pl.findings for row i.
@@ -205,6 +216,19 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 	if !ok {
 		return "", false
 	}
+	if rec.Key, ok = s.plainKey(rec.Values); !ok && !pl.wholeKey(s, rec, b, i) {
+		return "", false
+	}
+	if groups := pl.groups[rec.Spec]; len(groups) > 0 {
+		if n := groups[b.RowNum[i]]; n > 1 {
+			rec.KeyDup, rec.KeyRows = true, n
+		}
+	}
+	return "", true
+}
+
+// wholeKey puts the key into rec, or rejects the row if a part of the key is missing.
+func (pl *Plan) wholeKey(s *boundSpec, rec *RecordOut, b *source.Block, i int) bool {
 	key, whole := s.appendKey(pl.key[:0], func(field int) *importers.Value { return rec.Values[field] })
 	pl.key = key
 	if !whole {
@@ -215,13 +239,10 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 				break
 			}
 		}
-		return "", false
+		return false
 	}
 	rec.Key = pl.text.string(key)
-	if n := pl.groups[rec.Spec][b.RowNum[i]]; n > 1 {
-		rec.KeyDup, rec.KeyRows = true, n
-	}
-	return "", true
+	return true
 }
 
 // reject adds a finding that rejects the row.

@@ -26,12 +26,11 @@ type Env struct {
 type boundCondition struct {
 	*condition
 	col  int
-	seen map[string]bool
-	buf  []byte
+	memo memo[bool]
 }
 
 func bindCondition(c *condition, column func(Column) int) *boundCondition {
-	return &boundCondition{condition: c, col: column(c.column), seen: map[string]bool{}}
+	return &boundCondition{condition: c, col: column(c.column)}
 }
 
 func (c *boundCondition) holds(b *source.Block, i int) bool {
@@ -44,10 +43,21 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 	if cell.Kind == source.Empty || c.not && cell.Kind == source.Text && len(bytes.TrimSpace(raw)) == 0 {
 		return c.not
 	}
-	c.buf = append(append(c.buf[:0], byte(cell.Kind)), raw...)
-	if held, ok := c.seen[string(c.buf)]; ok {
+	if c.memo.off {
+		return c.judge(cell, raw)
+	}
+	as := cellAs(cell, 0)
+	if held, known := c.memo.get(cell, raw, as); known {
 		return held
 	}
+	held := c.judge(cell, raw)
+	if c.memo.room() {
+		c.memo.put(cell, raw, as, held)
+	}
+	return held
+}
+
+func (c *boundCondition) judge(cell source.Cell, raw []byte) bool {
 	text := raw
 	if cell.Kind == source.Number {
 		if p, ok := numberText(nil, raw); ok {
@@ -60,12 +70,7 @@ func (c *boundCondition) holds(b *source.Block, i int) bool {
 	} else {
 		held = c.words[fold(string(text))]
 	}
-	held = held != c.not
-	if len(c.seen) >= memoSize {
-		clear(c.seen)
-	}
-	c.seen[string(c.buf)] = held
-	return held
+	return held != c.not
 }
 
 // boundSpec is a spec with its columns.
@@ -75,16 +80,27 @@ type boundSpec struct {
 	readers []*fieldReader // by position in fields
 	byField []int          // entity field index -> position in fields, or -1
 
-	blank  []*importers.Value // the fields of a record without any value
-	simple bool               // every field comes from one column at most
-	shapes map[uint64][][]int // of a simple spec: the columns behind the values, by which are set
-	last   filled
+	blank     []*importers.Value // the fields of a record without any value
+	keyIsText bool               // the first field of the key is a text in the key too
+	simple    bool               // every field comes from one column at most
+	shapes    map[uint64][][]int // of a simple spec: the columns behind the values, by which are set
+	last      filled
 }
 
 // filled is which fields of a record are set, and the columns behind them.
 type filled struct {
 	set     uint64
 	columns [][]int
+}
+
+// begin must be called before the rows of another block.
+func (s *boundSpec) begin() {
+	for _, c := range s.when {
+		c.memo.begin()
+	}
+	for _, r := range s.readers {
+		r.begin()
+	}
 }
 
 // columnsOf gives the columns behind the values of a record of a simple spec.
@@ -110,6 +126,10 @@ func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) 
 	b := &boundSpec{specProgram: s, byField: make([]int, len(s.entity.Fields)), blank: importers.NewRecord(s.entity).Values, simple: true, shapes: map[uint64][][]int{}}
 	for i := range b.byField {
 		b.byField[i] = -1
+	}
+	if len(s.key) > 0 {
+		typ := s.entity.Fields[s.key[0]].Type
+		b.keyIsText = typ != importers.DateTime && typ != importers.Bool && typ != importers.Integer
 	}
 	for i := range s.when {
 		b.when = append(b.when, bindCondition(&s.when[i], column))
@@ -151,6 +171,18 @@ func allHold(list []*boundCondition, b *source.Block, i int) bool {
 		}
 	}
 	return true
+}
+
+// plainKey gives the record's external key where it is the text of a single field as it is.
+func (s *boundSpec) plainKey(values []*importers.Value) (key string, ok bool) {
+	if len(s.key) != 1 || !s.keyIsText {
+		return "", false
+	}
+	v := values[s.key[0]]
+	if !v.Set || !plainKeyText(v.Text) {
+		return "", false
+	}
+	return v.Text, true
 }
 
 // appendKey appends the record's external key: the key fields' values in the order of the mapping, "\" and "|" escaped by "\",

@@ -37,7 +37,7 @@ type outcome struct {
 }
 
 // fieldReader reads one field from the columns it is bound to. It keeps what it has worked out, so it is not safe for
-// concurrent use; what it gives depends on the cells alone.
+// concurrent use; what it gives depends on the cells alone. begin must be called before the cells of another block.
 type fieldReader struct {
 	p        *fieldProgram
 	cols     []int
@@ -49,13 +49,23 @@ type fieldReader struct {
 	constant *outcome           // of a field that comes from no column
 	known    []*importers.Value // by code
 
-	memo   memo
+	// printable says of the text that is parsed that it is; the checks of what can't be seen are then answered.
+	printable bool
+
+	memo   memo[*outcome]
 	text   arena
 	phones phonePlans
 	out    outcome
 	parts  []byte
 	norm   []byte
 	used   []int
+}
+
+func (r *fieldReader) begin() {
+	r.memo.begin()
+	for _, c := range r.when {
+		c.memo.begin()
+	}
 }
 
 // read reads the field in row i of b. The outcome is valid until the next call.
@@ -98,16 +108,19 @@ func (r *fieldReader) cell(b *source.Block, i, k int) *outcome {
 		r.parse(c, raw, k)
 		return &r.out
 	}
-	key := r.memo.key(k, c, raw)
-	if out := r.memo.get(key); out != nil {
+	as := cellAs(c, k)
+	if out, known := r.memo.get(c, raw, as); known {
 		return out
 	}
 	r.out = outcome{}
 	r.parse(c, raw, k)
-	kept := r.memo.put(key, &r.out)
-	if kept == nil {
+	if !r.memo.room() {
 		return &r.out
 	}
+	kept := new(outcome)
+	*kept = r.out
+	kept.kept = true
+	r.memo.put(c, raw, as, kept)
 	r.remember(kept)
 	return kept
 }
@@ -153,13 +166,18 @@ func (r *fieldReader) parse(c source.Cell, raw []byte, k int) {
 		return
 	}
 	text := raw
+	r.printable = false
 	if c.Kind == source.Text {
-		if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
+		r.printable = printable(raw)
+		if !r.printable && (!utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0) {
 			r.reject("value.invisible", k)
 			return
 		}
-		text = r.normalize(raw)
-		if len(bytes.TrimSpace(text)) == 0 {
+		if r.p.norm.any() {
+			text = r.normalize(raw)
+			r.printable = printable(text)
+		}
+		if !inked(text) && len(bytes.TrimSpace(text)) == 0 {
 			r.out = outcome{null: true}
 			return
 		}
@@ -308,7 +326,7 @@ func (r *fieldReader) parseText(c source.Cell, text []byte, k int) {
 		r.out.v.Text = r.str(r.parts)
 		return
 	}
-	if unseen(text) {
+	if !r.printable && unseen(text) {
 		r.out.doubt = problem{rule: "text.invisible", col: r.cols[k]}
 	}
 	r.out.v.Text = r.str(text)
@@ -349,7 +367,7 @@ func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
 		r.reject("id.precision_lost", k)
 		return
 	}
-	if !norm.NFC.IsNormal(text) {
+	if !r.printable && !norm.NFC.IsNormal(text) {
 		text = norm.NFC.Bytes(text)
 	}
 	r.out.v.Text = r.str(text)
@@ -358,7 +376,7 @@ func (r *fieldReader) parseID(c source.Cell, text []byte, k int) {
 
 // doubtLooks warns of an identifier that is not what it looks like.
 func (r *fieldReader) doubtLooks(text []byte, k int) {
-	if mixedScripts(text) {
+	if !r.printable && mixedScripts(text) {
 		r.out.doubt = problem{rule: "value.lookalike", col: r.cols[k]}
 	}
 }
@@ -366,6 +384,8 @@ func (r *fieldReader) doubtLooks(text []byte, k int) {
 // contactText refuses what never belongs into an identifier or a contact point.
 func (r *fieldReader) contactText(text []byte, k int) bool {
 	switch {
+	case r.printable && text[0] != ' ' && text[len(text)-1] != ' ':
+		return true
 	case len(bytes.TrimSpace(text)) != len(text):
 		r.reject("value.padded", k)
 	case hidden(text):
@@ -512,18 +532,50 @@ func numberText(dst, raw []byte) (text []byte, ok bool) {
 }
 
 // eNotation reports whether text looks like a number in E-notation with a large exponent: an identifier that a spreadsheet
-// program has rounded before the export.
+// program has rounded before the export. The first character tells most texts from one.
 func eNotation(text []byte) bool {
-	i := bytes.IndexAny(text, "eE")
-	if i < 1 || i+2 >= len(text) || text[i+1] != '+' || !plainDigits(text[i+2:], 3) {
+	if len(text) < 4 || text[0] != '-' && !digit(text[0]) {
 		return false
 	}
-	mantissa := bytes.TrimPrefix(text[:i], []byte("-"))
-	whole, part, dot := bytes.Cut(mantissa, []byte("."))
-	if !dot {
-		whole, part, dot = bytes.Cut(mantissa, []byte(","))
+	if text[0] == '-' {
+		text = text[1:]
 	}
-	return plainDigits(whole, 3) && (!dot || plainDigits(part, 20))
+	n := leadingDigits(text)
+	if n < 1 || n > 3 || n == len(text) {
+		return false
+	}
+	if text[n] == '.' || text[n] == ',' {
+		part := leadingDigits(text[n+1:])
+		if part < 1 || part > 20 {
+			return false
+		}
+		n += 1 + part
+	}
+	text = text[n:]
+	return len(text) > 2 && text[0]|0x20 == 'e' && text[1] == '+' && len(text) <= 5 && leadingDigits(text[2:]) == len(text)-2
+}
+
+func digit(c byte) bool { return c-'0' <= 9 }
+
+// leadingDigits counts the digits that s begins with.
+func leadingDigits(s []byte) int {
+	for i, c := range s {
+		if !digit(c) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// printable reports whether all of text is printable ASCII, spaces included: then nothing in it is hidden, unseen or of another
+// script, and it is valid UTF-8 in NFC.
+func printable(text []byte) bool {
+	for _, c := range text {
+		if c-' ' > '~'-' ' {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden reports whether text holds a control character, a format character such as a zero-width space or a direction mark,

@@ -126,15 +126,28 @@ func (h namedHeader) repeats(b *source.Block, i int) bool {
 	return true
 }
 
-// mayFold rules out what is no repeated header without folding it, because folding costs.
+// mayFold rules out what is no repeated header without folding it, because folding costs. Plain characters fold one by one, so the
+// first that differs decides, unless the header has a letter there that marks are part of.
 func mayFold(raw []byte, folded string) bool {
-	raw = bytes.TrimSpace(raw)
+	if !inked(raw) {
+		raw = bytes.TrimSpace(raw)
+	}
 	for i, c := range raw {
-		if c >= 0x80 || c < ' ' || c == ' ' && raw[i-1] == ' ' {
+		if c >= 0x80 || c < ' ' || c == ' ' && (i == 0 || raw[i-1] == ' ') {
 			return true
 		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		switch {
+		case i < len(folded) && folded[i] == c:
+		case i < len(folded) && folded[i] >= 0x80:
+			return true
+		case i < len(folded) || c != ' ':
+			return false
+		}
 	}
-	return strings.EqualFold(string(raw), folded)
+	return len(raw) >= len(folded)
 }
 
 // resolve finds the column in the header; message and remedy say why it can't.

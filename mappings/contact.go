@@ -38,11 +38,19 @@ func plainAddress(s []byte) bool {
 	return at > 0 && dotAtom(s[:at]) && dotAtom(s[at+1:])
 }
 
+// atomChar are the characters of the plain ones' atoms.
+var atomChar = func() (atoms [256]bool) {
+	for c := range 256 {
+		atoms[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '+'
+	}
+	return atoms
+}()
+
 func dotAtom(s []byte) bool {
 	dot := true
 	for _, c := range s {
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '+':
+		case atomChar[c]:
 			dot = false
 		case c == '.' && !dot:
 			dot = true
@@ -55,6 +63,13 @@ func dotAtom(s []byte) bool {
 
 // phoneSigns may stand between the digits of a telephone number.
 const phoneSigns = " ()-./"
+
+var phoneSign = func() (signs [256]bool) {
+	for _, c := range []byte(phoneSigns) {
+		signs[c] = true
+	}
+	return signs
+}()
 
 // trunkOptional are regions whose national prefix begins with 0 but whose numbers are stored without it as a rule, so that a
 // number without it has lost nothing.
@@ -86,7 +101,7 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		switch {
 		case b >= '0' && b <= '9':
 			digits++
-		case b == '+' && i == 0, strings.IndexByte(phoneSigns, b) >= 0:
+		case b == '+' && i == 0, phoneSign[b]:
 		default:
 			r.reject("phone.invalid", k)
 			return

@@ -1,8 +1,8 @@
 package mappings
 
 import (
-	"bytes"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -149,12 +149,15 @@ const (
 // readSerial turns a serial number into calendar parts: pure arithmetic, no zone. shows says whether the cell's format shows
 // a time. In the 1900 system day 60 is the 29 February 1900 that never was, and everything before it is off by one.
 func readSerial(text []byte, date1904, showsTime bool) (civil, serialReading) {
-	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsNaN(f) || f < 0 || f >= lastSerial1900+1 {
-		return civil{}, serialBad
+	days, ms, ok := splitSerial(text)
+	if !ok {
+		f, err := strconv.ParseFloat(string(text), 64)
+		if err != nil || math.IsNaN(f) || f < 0 || f >= lastSerial1900+1 {
+			return civil{}, serialBad
+		}
+		days = int(f)
+		ms = int(math.Round((f - float64(days)) * 86400e3))
 	}
-	days := int(f)
-	ms := int(math.Round((f - float64(days)) * 86400e3))
 	if ms == 86400e3 {
 		days, ms = days+1, 0
 	}
@@ -179,6 +182,45 @@ func readSerial(text []byte, date1904, showsTime bool) (civil, serialReading) {
 		c.prec = byDay
 	}
 	return c, serialRight
+}
+
+// splitSerial gives the days and milliseconds of a plain decimal number as the nearest float64 would, without it: that lies within
+// 2^-32 of a number below 2^22, which is 0.02 ms. ok is false where so little may decide how milliseconds are rounded, and for
+// other texts.
+func splitSerial(text []byte) (days, ms int, ok bool) {
+	n := leadingDigits(text)
+	if n < 1 || n > 7 {
+		return 0, 0, false
+	}
+	for _, c := range text[:n] {
+		days = days*10 + int(c-'0')
+	}
+	if days > lastSerial1900 {
+		return 0, 0, false
+	}
+	if n == len(text) {
+		return days, 0, true
+	}
+	part := text[n+1:]
+	if text[n] != '.' || len(part) < 1 || len(part) > 18 {
+		return 0, 0, false
+	}
+	fraction, unit := uint64(0), uint64(1)
+	for _, c := range part {
+		if !digit(c) {
+			return 0, 0, false
+		}
+		fraction, unit = fraction*10+uint64(c-'0'), unit*10
+	}
+	hi, lo := bits.Mul64(fraction, 86400e3)
+	whole, rest := bits.Div64(hi, lo, unit) // fraction < unit, so the quotient is less than a day
+	switch surely := unit / 100 * 45; {     // below 100 the rest is 0
+	case rest <= surely:
+		return days, int(whole), true
+	case rest >= unit-surely:
+		return days, int(whole) + 1, true
+	}
+	return 0, 0, false
 }
 
 // setClock sets the time of day. A serial does not say how exact it is, so a round one claims no more than it shows.
@@ -278,5 +320,5 @@ func appendPadded(p []byte, v, width int) []byte {
 
 // plainDigits reports whether s is 1 to n ASCII digits and nothing else.
 func plainDigits(s []byte, n int) bool {
-	return len(s) >= 1 && len(s) <= n && len(bytes.Trim(s, "0123456789")) == 0
+	return len(s) >= 1 && len(s) <= n && leadingDigits(s) == len(s)
 }

@@ -80,6 +80,7 @@ func (pl *Plan) columnName(col int) string {
 
 // Count takes the rows of a block into an explanation, as Apply would judge them.
 func (pl *Plan) Count(b *source.Block, x *Explanation) {
+	pl.begin()
 	for i := range b.Rows() {
 		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
 			continue

@@ -3,8 +3,9 @@ package mappings
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
+	"cmp"
 	"encoding/binary"
+	"hash/maphash"
 	"io"
 	"os"
 	"slices"
@@ -32,6 +33,9 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 		return strconv.AppendInt(p, v.Int, 10)
 	}
 	text := v.Text
+	if plainKeyText(text) {
+		return append(p, text...)
+	}
 	if !ascii(text) { // which is in NFC
 		text = norm.NFC.String(text)
 	}
@@ -42,6 +46,16 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 		p = append(p, text[i])
 	}
 	return p
+}
+
+// plainKeyText reports whether a text stands in a key as it is.
+func plainKeyText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x80 || c == '\\' || c == '|' {
+			return false
+		}
+	}
+	return true
 }
 
 func ascii(s string) bool {
@@ -61,16 +75,25 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// keySet finds the keys that occur in more than one row, and those that differ only in how they look. It keeps two digests and a
-// row number a key: of the key as people see it (see lookalike), and of its very bytes. Above keysInMemory it
-// sorts what it has into a run of an unlinked temporary file, so that memory does not grow with the sheet.
+// keySet finds the keys that occur in more than one row, and those that differ only in how they look. It keeps two hashes and a
+// row number a key: of the key as people see it (see lookalike), and of its very bytes. The keys lie in parts by the first byte of
+// their hashes, so that a part is looked through in little memory, and what occurs once, as nearly all does, is never sorted. Above
+// the limit it sorts what it has into a run of an unlinked temporary file, so that memory does not grow with the sheet.
+//
+// Nothing depends on a hash but whether two are equal, and 96 bits under seeds that nobody knows are as good for that as a digest.
 type keySet struct {
-	entries []keyEntry
-	limit   int
-	file    *os.File
-	runs    []int // entries in each run
-	rows    int
-	folded  []byte
+	parts  [keyParts][][]keyEntry
+	held   int // entries in parts
+	limit  int
+	file   *os.File
+	runs   []int // entries in each run
+	rows   int
+	folded []byte
+	part   []keyEntry // scratch: the entries of one part
+	slots  []uint32   // scratch: entries of the part by hash, from 1
+	first  maphash.Seed
+	second maphash.Seed
+	exact  maphash.Seed
 }
 
 // alike counts the keys that differ from another only in case, width or look.
@@ -84,62 +107,88 @@ func (a *alike) add(row int) {
 	a.last = max(a.last, row)
 }
 
-// fnv1a is the 64-bit FNV-1a hash, which tells apart what is one key when folded.
-func fnv1a(p []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range p {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h | 1 // never 0
-}
-
 type keyEntry struct {
-	digest [16]byte // of the folded key
-	exact  uint64   // of the key; 0 if it is folded already
+	folded uint64 // of the folded key
+	exact  uint64 // of the key; 0 if it is folded already
+	more   uint32 // of the folded key
 	row    uint32
 }
 
+func (e *keyEntry) looksLike(o *keyEntry) bool { return e.folded == o.folded && e.more == o.more }
+
 const (
 	keysInMemory = 2 << 20
-	keyEntrySize = 28
+	keyEntrySize = 24
+	keyParts     = 256
+	keyChunk     = 512 // entries that a part grows by once it is no longer small
 )
 
+func newKeySet(limit int) keySet {
+	return keySet{limit: limit, first: maphash.MakeSeed(), second: maphash.MakeSeed(), exact: maphash.MakeSeed()}
+}
+
 func (s *keySet) add(key []byte, row int) error {
-	s.folded = lookalike(s.folded[:0], key)
-	sum := sha256.Sum256(s.folded)
-	e := keyEntry{digest: [16]byte(sum[:16]), row: uint32(row)}
-	if !bytes.Equal(s.folded, key) {
-		e.exact = fnv1a(key)
+	e := keyEntry{row: uint32(row)}
+	folded := key
+	if !foldedAlready(key) {
+		s.folded = lookalike(s.folded[:0], key)
+		if folded = s.folded; !bytes.Equal(folded, key) {
+			e.exact = maphash.Bytes(s.exact, key) | 1 // never 0
+		}
 	}
-	s.entries = append(s.entries, e)
+	e.folded, e.more = maphash.Bytes(s.first, folded), uint32(maphash.Bytes(s.second, folded))
+	part := &s.parts[e.folded>>56]
+	last := len(*part) - 1
+	if last < 0 || len((*part)[last]) == cap((*part)[last]) {
+		size := 8
+		if last >= 0 {
+			size = min(keyChunk, 4*cap((*part)[last]))
+		}
+		*part = append(*part, make([]keyEntry, 0, size))
+		last++
+	}
+	(*part)[last] = append((*part)[last], e)
+	s.held++
 	s.rows++
-	if len(s.entries) >= s.limit {
+	if s.held >= s.limit {
 		return s.spill()
 	}
 	return nil
 }
 
-func (s *keySet) sort() {
-	slices.SortFunc(s.entries, compareKeys)
+// foldedAlready reports whether lookalike surely gives the key as it is.
+func foldedAlready(key []byte) bool {
+	for _, c := range key {
+		if c >= 0x80 || c-'A' <= 'Z'-'A' {
+			return false
+		}
+	}
+	return true
+}
+
+// of gives the entries of part i, in memory that the next call uses again.
+func (s *keySet) of(i int) []keyEntry {
+	n := 0
+	for _, chunk := range s.parts[i] {
+		n += len(chunk)
+	}
+	s.part = slices.Grow(s.part[:0], n)
+	for _, chunk := range s.parts[i] {
+		s.part = append(s.part, chunk...)
+	}
+	return s.part
 }
 
 func compareKeys(a, b keyEntry) int {
-	if x, y := binary.BigEndian.Uint64(a.digest[:]), binary.BigEndian.Uint64(b.digest[:]); x != y {
-		if x < y {
-			return -1
-		}
-		return 1
+	switch {
+	case a.folded != b.folded:
+		return cmp.Compare(a.folded, b.folded)
+	case a.more != b.more:
+		return cmp.Compare(a.more, b.more)
+	case a.exact != b.exact:
+		return cmp.Compare(a.exact, b.exact)
 	}
-	if c := bytes.Compare(a.digest[8:], b.digest[8:]); c != 0 {
-		return c
-	}
-	if a.exact != b.exact {
-		if a.exact < b.exact {
-			return -1
-		}
-		return 1
-	}
-	return int(int64(a.row) - int64(b.row))
+	return cmp.Compare(a.row, b.row)
 }
 
 func (s *keySet) spill() error {
@@ -153,79 +202,141 @@ func (s *keySet) spill() error {
 		}
 		s.file = f
 	}
-	s.sort()
 	w := bufio.NewWriterSize(s.file, 1<<16)
 	var buf [keyEntrySize]byte
-	for _, e := range s.entries {
-		copy(buf[:], e.digest[:])
-		binary.LittleEndian.PutUint64(buf[16:], e.exact)
-		binary.LittleEndian.PutUint32(buf[24:], e.row)
-		if _, err := w.Write(buf[:]); err != nil {
-			return err
+	for i := range s.parts {
+		part := s.of(i)
+		slices.SortFunc(part, compareKeys)
+		for _, e := range part {
+			binary.LittleEndian.PutUint64(buf[:], e.folded)
+			binary.LittleEndian.PutUint64(buf[8:], e.exact)
+			binary.LittleEndian.PutUint32(buf[16:], e.more)
+			binary.LittleEndian.PutUint32(buf[20:], e.row)
+			if _, err := w.Write(buf[:]); err != nil {
+				return err
+			}
 		}
+		s.parts[i] = nil
 	}
-	s.runs = append(s.runs, len(s.entries))
-	s.entries = s.entries[:0]
+	s.runs = append(s.runs, s.held)
+	s.held = 0
 	return w.Flush()
 }
 
 // groups gives the rows of each key that occurs more than once, ordered by their first rows, the number of distinct keys, and
 // those that are alike.
 func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) {
-	next, err := s.sorted()
-	if err != nil {
-		return nil, 0, like, err
-	}
-	var group []int // rows of one key
-	var last keyEntry
-	pending := 0 // row of the first key of those that may be alike
-	end := func() {
-		if len(group) > 1 {
-			groups = append(groups, slices.Clone(group))
+	var g keyGroups
+	if len(s.runs) == 0 {
+		for i := range s.parts {
+			s.collect(&g, i)
 		}
-		group = group[:0]
-	}
-	for {
-		e, ok, err := next()
+	} else {
+		next, err := s.sorted()
 		if err != nil {
 			return nil, 0, like, err
 		}
-		if !ok {
-			break
-		}
-		if e.digest != last.digest || e.exact != last.exact || len(group) == 0 {
-			if len(group) > 0 && e.digest == last.digest {
-				if pending > 0 {
-					like.add(pending)
-				}
-				pending = 0
-				like.add(int(e.row))
-			} else {
-				pending = int(e.row)
+		for {
+			e, ok, err := next()
+			if err != nil {
+				return nil, 0, like, err
 			}
-			end()
-			last = e
-			distinct++
+			if !ok {
+				break
+			}
+			g.add(e)
 		}
-		group = append(group, int(e.row))
 	}
-	end()
-	slices.SortFunc(groups, func(a, b []int) int { return a[0] - b[0] })
-	return groups, distinct, like, nil
+	g.end()
+	slices.SortFunc(g.groups, func(a, b []int) int { return a[0] - b[0] })
+	return g.groups, g.distinct, g.like, nil
 }
 
-// sorted gives all entries in order, merged from the runs.
-func (s *keySet) sorted() (next func() (keyEntry, bool, error), err error) {
-	s.sort()
-	memory := s.entries
-	sources := []func() (keyEntry, bool, error){func() (keyEntry, bool, error) {
-		if len(memory) == 0 {
-			return keyEntry{}, false, nil
+// collect adds the keys of part i that look like others of it, in order, and counts the rest.
+func (s *keySet) collect(g *keyGroups, i int) {
+	part := s.of(i)
+	size := 64
+	for size < 2*len(part) {
+		size *= 2
+	}
+	if len(s.slots) < size {
+		s.slots = make([]uint32, size)
+	}
+	slots := s.slots[:size]
+	clear(slots)
+	var several []keyEntry
+	var moved map[uint32]bool // entries that joined the others like them, once there was a second one
+	for n := range part {
+		e := &part[n]
+		at := int(e.folded) & (size - 1)
+		for slots[at] != 0 && !part[slots[at]-1].looksLike(e) {
+			at = (at + 1) & (size - 1)
 		}
-		e := memory[0]
-		memory = memory[1:]
-		return e, true, nil
-	}}
+		first := slots[at]
+		if first == 0 {
+			slots[at] = uint32(n + 1)
+			continue
+		}
+		if moved == nil {
+			moved = map[uint32]bool{}
+		}
+		if !moved[first] {
+			moved[first] = true
+			several = append(several, part[first-1])
+		}
+		several = append(several, *e)
+	}
+	slices.SortFunc(several, compareKeys)
+	for _, e := range several {
+		g.add(e)
+	}
+	g.distinct += len(part) - len(several)
+}
+
+// keyGroups takes entries in order.
+type keyGroups struct {
+	groups   [][]int
+	distinct int
+	like     alike
+
+	group   []int // rows of one key
+	last    keyEntry
+	pending int // row of the first key of those that may be alike
+}
+
+func (g *keyGroups) add(e keyEntry) {
+	if alike := e.looksLike(&g.last); !alike || e.exact != g.last.exact || len(g.group) == 0 {
+		if len(g.group) > 0 && alike {
+			if g.pending > 0 {
+				g.like.add(g.pending)
+			}
+			g.pending = 0
+			g.like.add(int(e.row))
+		} else {
+			g.pending = int(e.row)
+		}
+		g.end()
+		g.last = e
+		g.distinct++
+	}
+	g.group = append(g.group, int(e.row))
+}
+
+func (g *keyGroups) end() {
+	if len(g.group) > 1 {
+		g.groups = append(g.groups, slices.Clone(g.group))
+	}
+	g.group = g.group[:0]
+}
+
+// sorted gives all entries in order, merged from the runs and what is still in memory.
+func (s *keySet) sorted() (next func() (keyEntry, bool, error), err error) {
+	if s.held > 0 {
+		if err := s.spill(); err != nil {
+			return nil, err
+		}
+	}
+	var sources []func() (keyEntry, bool, error)
 	var from int64
 	for _, n := range s.runs {
 		r := bufio.NewReaderSize(io.NewSectionReader(s.file, from, int64(n)*keyEntrySize), 1<<16)
@@ -237,7 +348,7 @@ func (s *keySet) sorted() (next func() (keyEntry, bool, error), err error) {
 			} else if err != nil {
 				return keyEntry{}, false, err
 			}
-			return keyEntry{digest: [16]byte(buf[:16]), exact: binary.LittleEndian.Uint64(buf[16:]), row: binary.LittleEndian.Uint32(buf[24:])}, true, nil
+			return keyEntry{folded: binary.LittleEndian.Uint64(buf[:]), exact: binary.LittleEndian.Uint64(buf[8:]), more: binary.LittleEndian.Uint32(buf[16:]), row: binary.LittleEndian.Uint32(buf[20:])}, true, nil
 		})
 	}
 	heads := make([]keyEntry, len(sources))
@@ -268,5 +379,5 @@ func (s *keySet) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.entries, s.file, s.runs = nil, nil, nil
+	s.parts, s.held, s.part, s.slots, s.file, s.runs = [keyParts][][]keyEntry{}, 0, nil, nil, nil, nil
 }

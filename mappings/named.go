@@ -13,6 +13,7 @@ type NamedRecord struct {
 func (pl *Plan) Named(row *Row) []NamedRecord {
 	var list []NamedRecord
 	for _, s := range pl.specs {
+		s.begin()
 		if !s.applies(row.Block, row.Index) {
 			continue
 		}

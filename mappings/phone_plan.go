@@ -11,8 +11,13 @@ import (
 // It only ever says yes, and only where the library says yes (a test holds it to that); everything else is the library's to
 // judge. It is not safe for concurrent use.
 type phonePlans struct {
-	plans map[int]*phonePlan // by calling code; nil: leave it to the library
+	plans []callingCode // by calling code
 	buf   []byte
+}
+
+type callingCode struct {
+	asked, known bool
+	plan         *phonePlan // nil: leave it to the library
 }
 
 // phonePlan is the numbering plan of the main region of a calling code.
@@ -40,21 +45,21 @@ func (p *phonePlans) e164(s []byte) ([]byte, bool) {
 		return nil, false
 	}
 	// Calling codes are prefix-free, so the first that is known is the right one.
+	if p.plans == nil {
+		p.plans = make([]callingCode, 1000)
+	}
 	code := 0
 	for n := 1; n <= 3; n++ {
 		code = code*10 + int(number[n-1]-'0')
-		plan, known := p.plans[code]
-		if !known {
-			plan, known = newPhonePlan(code)
-			if !known {
-				continue
-			}
-			if p.plans == nil {
-				p.plans = map[int]*phonePlan{}
-			}
-			p.plans[code] = plan
+		c := &p.plans[code]
+		if !c.asked {
+			c.plan, c.known = newPhonePlan(code)
+			c.asked = true
 		}
-		return p.buf, plan != nil && plan.valid(number[n:])
+		if !c.known {
+			continue
+		}
+		return p.buf, c.plan != nil && c.plan.valid(number[n:])
 	}
 	return nil, false
 }

@@ -2,7 +2,6 @@ package mappings
 
 import (
 	"sheetlift/importers"
-	"sheetlift/importers/source"
 )
 
 // Profile is what one pass over a sheet found out: the header's place, and the evidence that single rows can't give. Its JSON
@@ -152,9 +151,10 @@ type Profiler struct {
 // profiledSpec is a spec as far as keys and closed lists are concerned.
 type profiledSpec struct {
 	*boundSpec
-	keys  keySet
-	words []*wordStats // by position in fields; nil where the field has no closed list
-	buf   []byte
+	keys   keySet
+	words  []*wordStats // by position in fields; nil where the field has no closed list
+	listed []int        // positions of those that have one
+	buf    []byte
 }
 
 type wordStats struct {
@@ -165,10 +165,11 @@ type wordStats struct {
 
 type columnStats struct {
 	ColumnProfile
-	seen map[string]struct{}
-	last []byte
-	kind source.Kind
+	seen   valueSet // empty once there is no more room
+	places [seenPlaces]place[struct{}]
 }
+
+const seenPlaces = 64
 
 // NewProfiler starts a profile of a sheet. A nil mapping profiles the columns alone, with the first row that holds something
 // as the header.
@@ -226,11 +227,12 @@ func (p *Profiler) bind() error {
 		if err != nil {
 			return p.fault(0, err.Error(), "give an IANA name, such as Europe/Berlin", nil)
 		}
-		s := &profiledSpec{boundSpec: b, keys: keySet{limit: keysInMemory}, words: make([]*wordStats, len(b.fields))}
+		s := &profiledSpec{boundSpec: b, keys: newKeySet(keysInMemory), words: make([]*wordStats, len(b.fields))}
 		for j := range b.fields {
 			f := &b.fields[j]
 			if (f.typ == importers.Enum || f.typ == importers.Bool) && f.constant == nil {
 				s.words[j] = &wordStats{FieldWords: FieldWords{Record: i, Field: f.path}, counts: map[string]int{}, hidden: map[string]bool{}}
+				s.listed = append(s.listed, j)
 			}
 			if f.isDate() {
 				p.dates = append(p.dates, b.readers[j].cols...)

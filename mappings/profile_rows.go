@@ -96,6 +96,12 @@ func (p *Profiler) headerTwice(b *source.Block, from int) error {
 // rows profiles the rows of b from index from.
 func (p *Profiler) rows(b *source.Block, from int) error {
 	n := b.Rows()
+	for _, s := range p.skips {
+		s.memo.begin()
+	}
+	for _, s := range p.specs {
+		s.begin()
+	}
 	p.skip = append(p.skip[:0], make([]bool, n)...)
 	blank := 0
 	for i := from; i < n; i++ {
@@ -111,7 +117,7 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 	}
 	for len(p.columns) < max(len(b.Cols), len(p.p.Header)) {
 		col := len(p.columns)
-		c := &columnStats{ColumnProfile: ColumnProfile{Letter: source.Letters(col), Name: "column " + source.Letters(col)}, seen: map[string]struct{}{}}
+		c := &columnStats{ColumnProfile: ColumnProfile{Letter: source.Letters(col), Name: "column " + source.Letters(col)}}
 		if col < len(p.p.Header) {
 			c.Name = p.p.Header[col]
 		}
@@ -177,8 +183,9 @@ func ragged(b *source.Block, i, columns int) bool {
 }
 
 func (p *Profiler) column(c *columnStats, b *source.Block, cells []source.Cell, from int) {
+	c.places = [seenPlaces]place[struct{}]{} // the shared strings stand still within a block only
 	for i := from; i < len(cells); i++ {
-		cell := cells[i]
+		cell := &cells[i]
 		if cell.Kind == source.Empty {
 			c.Blank++
 			if cell.Flags&source.NoCache != 0 {
@@ -186,10 +193,18 @@ func (p *Profiler) column(c *columnStats, b *source.Block, cells []source.Cell, 
 			}
 			continue
 		}
-		raw := b.Bytes(cell)
+		if cell.Kind == source.Text && cell.Flags&source.Shared != 0 {
+			// What this text changes beside the count of texts was taken in when it stood here before.
+			if at := c.at(cell); at.off == cell.Off && at.len == cell.Len && at.as == 1 {
+				c.Text++
+				continue
+			}
+		}
+		raw := b.Bytes(*cell)
+		plain := true
 		switch cell.Kind {
 		case source.Text:
-			if len(raw) > 0 && (raw[0] <= ' ' || raw[0] >= 0x80 || raw[len(raw)-1] <= ' ' || raw[len(raw)-1] >= 0x80) {
+			if !inked(raw) || raw[len(raw)-1] <= ' ' || raw[len(raw)-1] >= 0x80 {
 				trimmed := bytes.TrimSpace(raw)
 				if len(trimmed) == 0 {
 					c.Blank++
@@ -197,11 +212,13 @@ func (p *Profiler) column(c *columnStats, b *source.Block, cells []source.Cell, 
 				}
 				if len(trimmed) < len(raw) {
 					c.Padded++
+					plain = false
 				}
 			}
 			c.Text++
 			if eNotation(raw) {
 				c.ENotation++
+				plain = false
 			}
 		case source.Number:
 			c.Numbers++
@@ -223,48 +240,52 @@ func (p *Profiler) column(c *columnStats, b *source.Block, cells []source.Cell, 
 			c.Errors++
 		}
 		c.MaxLength = max(c.MaxLength, len(raw))
-		if c.kind == cell.Kind && bytes.Equal(c.last, raw) {
-			continue
+		if !c.AtLeast {
+			p.count(c, cell.Kind, raw)
 		}
-		c.kind, c.last = cell.Kind, append(c.last[:0], raw...)
-		p.count(c, raw)
+		if plain && cell.Kind == source.Text && cell.Flags&source.Shared != 0 {
+			*c.at(cell) = place[struct{}]{off: cell.Off, len: cell.Len, as: 1} // 0 is no place
+		}
 	}
+}
+
+// at is where a text's place in the shared strings is kept.
+func (c *columnStats) at(cell *source.Cell) *place[struct{}] {
+	return &c.places[cell.Off*0x9E3779B1>>26%seenPlaces]
 }
 
 // lostDigits reports whether a number cell may no longer hold all digits of an identifier: E-notation, or more than 15 digits
 // in front of the point.
 func lostDigits(raw []byte) bool {
-	if i := bytes.IndexAny(raw, "eE"); i >= 0 {
-		return i+1 < len(raw) && raw[i+1] != '-'
+	point := len(raw)
+	for i, c := range raw {
+		if c|0x20 == 'e' {
+			return i+1 < len(raw) && raw[i+1] != '-'
+		}
+		if c == '.' && point == len(raw) {
+			point = i
+		}
 	}
-	whole, _, _ := bytes.Cut(raw, []byte("."))
-	return len(bytes.TrimPrefix(whole, []byte("-"))) > 15
+	return len(bytes.TrimPrefix(raw[:point], []byte("-"))) > 15
 }
 
 // count keeps the distinct values of a column as long as there is room.
-func (p *Profiler) count(c *columnStats, raw []byte) {
-	if c.seen == nil {
-		return
-	}
-	// Kinds are told apart: the number 1 is not the text 1. Long values count by their digests.
-	buf := append(p.buf[:0], byte(c.kind))
-	if len(raw) > 64 {
+func (p *Profiler) count(c *columnStats, kind source.Kind, raw []byte) {
+	if len(raw) > 64 { // long values count by their digests
 		sum := sha256.Sum256(raw)
-		buf = append(buf, sum[:]...)
-	} else {
-		buf = append(buf, raw...)
+		raw = append(p.buf[:0], sum[:]...)
+		p.buf = raw
 	}
-	p.buf = buf
-	if _, ok := c.seen[string(buf)]; ok {
+	if c.seen.has(kind, raw) {
 		return
 	}
 	c.Distinct++
 	if c.Distinct > distinctPerColumn || p.distinct >= distinctInAll {
-		c.AtLeast, c.seen = true, nil
+		c.AtLeast, c.seen = true, valueSet{}
 		return
 	}
 	p.distinct++
-	c.seen[string(buf)] = struct{}{}
+	c.seen.add(kind, raw)
 }
 
 func (p *Profiler) dateEvidence(b *source.Block, col, from int) {
@@ -360,29 +381,31 @@ func (p *Profiler) spec(s *profiledSpec, b *source.Block, from int) error {
 		if s.unanswered(b, i) {
 			continue
 		}
-		for j, w := range s.words {
-			if w == nil {
-				continue
-			}
-			if out := s.readers[j].read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
+		for _, j := range s.listed {
+			r := s.readers[j]
+			if out := r.read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
 				cell := b.Cell(out.bad.col, i)
-				w.add(b.Bytes(cell), s.readers[j].folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
+				s.words[j].add(b.Bytes(cell), r.folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
 			}
 		}
-		bad := false
-		var ok bool
-		s.buf, ok = s.appendKey(s.buf[:0], func(field int) *importers.Value {
-			out := s.readers[s.byField[field]].read(b, i)
-			bad = bad || out.bad.rule != ""
-			return &out.v
-		})
-		if ok && !bad {
-			if err := s.keys.add(s.buf, b.RowNum[i]); err != nil {
+		if key, ok := s.keyOf(b, i); ok {
+			if err := s.keys.add(key, b.RowNum[i]); err != nil {
 				return fmt.Errorf("sorting the keys of %s: %w", p.env.File, err)
 			}
 		}
 	}
 	return nil
+}
+
+// keyOf gives the key of row i, valid until the next call; ok is false if a part of it is missing or wrong.
+func (s *profiledSpec) keyOf(b *source.Block, i int) (key []byte, ok bool) {
+	bad := false
+	s.buf, ok = s.appendKey(s.buf[:0], func(field int) *importers.Value {
+		out := s.readers[s.byField[field]].read(b, i)
+		bad = bad || out.bad.rule != ""
+		return &out.v
+	})
+	return s.buf, ok && !bad
 }
 
 // unanswered reports whether a consent row gives no record: it answers nothing, or rests on another lawful basis.

@@ -23,6 +23,7 @@ func (pl *Plan) Keep(b *source.Block, to *Rows) {
 	to.Reset()
 	pl.into = to
 	defer func() { pl.into, pl.row.Block = nil, nil }() // a plan outlives blocks and the strings of their book
+	pl.begin()
 	for i := range b.Rows() {
 		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
 			continue
