@@ -125,6 +125,26 @@ func TestMayFoldRulesOutRightly(t *testing.T) {
 	}
 }
 
+// Two files of one source have the same row numbers; what was found must not depend on the seeds.
+func TestKeysOfRowsThatShareANumber(t *testing.T) {
+	want := [][]int{{2, 2, 9}, {2, 3}, {2, 9}, {3, 3}}
+	for range 50 {
+		s := newKeySet(keysInMemory)
+		for _, k := range []struct {
+			key string
+			row int
+		}{{"a", 2}, {"b", 2}, {"c", 2}, {"d", 3}, {"c", 2}, {"a", 9}, {"b", 3}, {"d", 3}, {"c", 9}, {"e", 2}} {
+			if err := s.add([]byte(k.key), k.row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, distinct, _, err := s.groups()
+		if err != nil || distinct != 5 || !reflect.DeepEqual(got, want) {
+			t.Fatalf("groups %v (%d distinct, %v), want %v", got, distinct, err, want)
+		}
+	}
+}
+
 func TestValueSetIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s valueSet

@@ -80,7 +80,7 @@ func floorDiv(a, b int64) int64 {
 // their hashes, so that a part is looked through in little memory, and what occurs once, as nearly all does, is never sorted. Above
 // the limit it sorts what it has into a run of an unlinked temporary file, so that memory does not grow with the sheet.
 //
-// Nothing depends on a hash but whether two are equal, and 96 bits under seeds that nobody knows are as good for that as a digest.
+// Nothing, no order either, may depend on a hash but whether two are equal, and 96 bits under seeds that nobody knows are as good for that as a digest.
 type keySet struct {
 	parts  [keyParts][][]keyEntry
 	held   int // entries in parts
@@ -223,7 +223,7 @@ func (s *keySet) spill() error {
 	return w.Flush()
 }
 
-// groups gives the rows of each key that occurs more than once, ordered by their first rows, the number of distinct keys, and
+// groups gives the rows of each key that occurs more than once, ordered by their rows, the number of distinct keys, and
 // those that are alike.
 func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) {
 	var g keyGroups
@@ -248,7 +248,8 @@ func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) 
 		}
 	}
 	g.end()
-	slices.SortFunc(g.groups, func(a, b []int) int { return a[0] - b[0] })
+	// Rows of several parts may have one number, and hashes differ from run to run: all the rows decide.
+	slices.SortFunc(g.groups, slices.Compare[[]int])
 	return g.groups, g.distinct, g.like, nil
 }
 
