@@ -443,7 +443,7 @@ func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, sr
 		}
 		prof.add(b)
 		rows += int64(b.Rows())
-		p.opt.Progress(Inventory, name, rows, 0)
+		p.opt.Progress(Inventory, name, rows, source.Expected(rd, rows))
 	}
 	prof.finish()
 	return &readProfile{sheetProfile: prof, facts: rd.Facts(), marks: source.MarksOf(ctx, rd)}, nil
