@@ -90,8 +90,8 @@ func markParts(records, comments []byte) []Part {
 	name := Bytes(0x3b, uint16(0), uint32(0), uint32(4), uint16(0), uint16(0))
 	workbook := Bytes(Record12(39, uint32(0), 0, uint32(0xffffffff), Text12("Stati"), uint32(len(name)), name, uint32(0), none12), Record12(357), Record12(362, uint32(1), uint32(0), uint32(1), uint32(1)))
 	parts := Parts12(workbook, styles, nil, Sheet{Name: "S", Records: records}, Sheet{Name: "Lists"})
-	return append(parts, Part{"xl/worksheets/_rels/sheet1.bin.rels", []byte(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments" Target="../comments1.bin"/></Relationships>`)},
-		Part{"xl/comments1.bin", comments})
+	return append(parts, Part{Name: "xl/worksheets/_rels/sheet1.bin.rels", Data: []byte(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments" Target="../comments1.bin"/></Relationships>`)},
+		Part{Name: "xl/comments1.bin", Data: comments})
 }
 
 func markRecords() (records, comments []byte) {
