@@ -44,7 +44,7 @@ func (b *Book) mark(kind int, p []byte) {
 			return
 		}
 		if _, rest, ok := wide(p[9:]); ok {
-			if f, _, ok := formulaOf(rest); ok && len(f) <= nameKept {
+			if f, ok := formulaOf(rest); ok && len(f) <= nameKept {
 				m.names[len(m.names)-1] = append([]byte{}, f...)
 			}
 		}
@@ -60,22 +60,16 @@ func (b *Book) mark(kind int, p []byte) {
 	}
 }
 
-// formulaOf gives the tokens of a formula and what follows it: their length, they, and the length of more data and that.
-func formulaOf(p []byte) (tokens, rest []byte, ok bool) {
-	for i := range 2 {
-		if len(p) < 4 {
-			return nil, nil, false
-		}
-		n := int64(binary.LittleEndian.Uint32(p))
-		if p = p[4:]; n > int64(len(p)) {
-			return nil, nil, false
-		}
-		if i == 0 {
-			tokens = p[:n]
-		}
-		p = p[n:]
+// formulaOf gives the tokens of a formula, which stand after their length.
+func formulaOf(p []byte) (tokens []byte, ok bool) {
+	if len(p) < 4 {
+		return nil, false
 	}
-	return tokens, p, true
+	n := int64(binary.LittleEndian.Uint32(p))
+	if p = p[4:]; n > int64(len(p)) {
+		return nil, false
+	}
+	return p[:n], true
 }
 
 // colour reads a colour (MS-XLSB 2.5.9).
@@ -137,13 +131,14 @@ func (r *reader) validation(p []byte) {
 		}
 		p = p[16:]
 	}
-	ok := true
 	for range 4 { // titles and texts of the prompt and of the error
-		if _, p, ok = wide(p); !ok {
+		_, rest, ok := wide(p)
+		if !ok {
 			return
 		}
+		p = rest
 	}
-	if formula, _, ok := formulaOf(p); ok && len(ranges) > 0 {
+	if formula, ok := formulaOf(p); ok && len(ranges) > 0 {
 		r.out.Marks.Lists = append(r.out.Marks.Lists, r.b.formulas().List(formula, ranges))
 	}
 }
