@@ -343,7 +343,7 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 		})
 	}
 	if n := prof.facts.FormulasNoCache; n > 0 {
-		report("cell.formula_no_cache", hazard(n, 0, 0, "%s no stored result and count as empty", some(n, "formula has", "formulas have")))
+		report("cell.formula_no_cache", hazard(n, 0, 0, "%s no stored result; nothing is read there", some(n, "formula has", "formulas have")))
 	}
 	if n := prof.facts.ErrorCells; n > 0 {
 		report("cell.error", hazard(n, 0, 0, "%s an error such as #N/A", some(n, "cell holds", "cells hold")))
