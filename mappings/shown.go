@@ -47,22 +47,19 @@ func numberOrDate(s string) bool {
 
 // idShaped knows a word of letters and at least four digits in a row, such as K-10042.
 func idShaped(s string) bool {
-	letters, run := false, 0
-	long := false
+	return !strings.ContainsFunc(s, unicode.IsSpace) && strings.ContainsFunc(s, unicode.IsLetter) && longest(s) >= 4
+}
+
+// longest is how many digits a text has in a row.
+func longest(s string) (most int) {
+	run := 0
 	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			return false
-		case unicode.IsDigit(r):
-			run++
-			long = long || run >= 4
-			continue
-		case unicode.IsLetter(r):
-			letters = true
+		if run++; !unicode.IsDigit(r) {
+			run = 0
 		}
-		run = 0
+		most = max(most, run)
 	}
-	return letters && long
+	return most
 }
 
 // showable is finding.Quote for headers, which may be longer and have capital words like a name does.
@@ -75,8 +72,8 @@ func showable(header string) bool {
 			return false
 		}
 		part = strings.TrimFunc(part, unicode.IsPunct)
-		if part != "" && (!finding.Quote(part) || ipLike(part)) {
-			return false
+		if part != "" && (!finding.Quote(part) || ipLike(part)) || longest(part) >= 5 && strings.ContainsFunc(part, unicode.IsLetter) {
+			return false // K-10042
 		}
 	}
 	digits := 0

@@ -92,6 +92,14 @@ type hazard struct {
 	message string
 }
 
+// some counts with the word that fits.
+func some(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // sheetHazards lists what is doubtful about a sheet that was read to its end.
 func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 	say := func(rule string, col int, at source.Places, format string, args ...any) {
@@ -102,7 +110,7 @@ func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 	case m.Filtered:
 		say("sheet.filter_active", -1, m.HiddenRows, "a filter is active; %d of the rows that are read are hidden", m.HiddenRows.N)
 	case m.HiddenRows.N > 0:
-		say("sheet.hidden_rows", -1, m.HiddenRows, "%d hidden rows hold something; they are read like the others", m.HiddenRows.N)
+		say("sheet.hidden_rows", -1, m.HiddenRows, "%s something; what is hidden is read as well", some(m.HiddenRows.N, "hidden row holds", "hidden rows hold"))
 	}
 	if letters, filled := r.hiddenColumns(); len(letters) > 0 {
 		say("sheet.hidden_columns", letters[0], source.Places{N: filled}, "hidden columns that hold something: %s", lettersOf(letters))
@@ -114,23 +122,23 @@ func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 		}
 	}
 	if merged.N > 0 {
-		say("sheet.merged_cells", -1, merged, "%d merged ranges below the header; only the first cell of each holds the value", merged.N)
+		say("sheet.merged_cells", -1, merged, "%s below the header; only the first cell holds the value", some(merged.N, "merged range", "merged ranges"))
 	}
 	if m.Comments.N > 0 {
-		say("sheet.comments", -1, m.Comments, "%d cells have comments, which are not read", m.Comments.N)
+		say("sheet.comments", -1, m.Comments, "%s, which no mapping reads", some(m.Comments.N, "cell has a comment", "cells have comments"))
 	}
 	h := &r.hazards
 	if h.samples.N > 0 {
-		say("row.sample", -1, h.samples, "%d rows hold words or addresses of samples and tests", h.samples.N)
+		say("row.sample", -1, h.samples, "%s words or addresses of samples and tests", some(h.samples.N, "row holds", "rows hold"))
 	}
 	if h.totals.N == 0 && h.total > 0 && h.total == h.row && r.rows > 1 {
 		h.totals.Add(h.total)
 	}
 	if h.totals.N > 0 {
-		say("row.totals", -1, h.totals, "%d rows look like totals", h.totals.N)
+		say("row.totals", -1, h.totals, "%s like totals", some(h.totals.N, "row looks", "rows look"))
 	}
 	if h.tables.N > 0 {
-		say("sheet.several_tables", -1, h.tables, "%d rows after blank ones look like headers of further tables", h.tables.N)
+		say("sheet.several_tables", -1, h.tables, "%s like headers of further tables", some(h.tables.N, "row after blank ones looks", "rows after blank ones look"))
 	} else if col, ok := r.besides(); ok {
 		say("sheet.several_tables", col, source.Places{}, "the header has a gap before column %s, with columns on both sides: there may be two tables beside each other", source.Letters(col))
 	}
@@ -155,7 +163,7 @@ func (r *readProfile) columnHazards(col int, x role, workbook bool, say func(rul
 		say("column.numbers_as_text", col, h.numerals, "%s: %d numbers are stored as text, %d as numbers", name, h.numerals.N, numbers)
 	}
 	if numbers > 0 && (x.phone || x.id && c.of(source.Text) > 0) {
-		say("column.text_as_numbers", col, source.Places{N: numbers}, "%s: %d values that should be text are stored as numbers", name, numbers)
+		say("column.text_as_numbers", col, source.Places{N: numbers}, "%s: %s as numbers", name, some(numbers, "value that should be text is stored", "values that should be text are stored"))
 	}
 	if !x.event || h.dates == 0 {
 		return
@@ -167,12 +175,12 @@ func (r *readProfile) columnHazards(col int, x role, workbook bool, say func(rul
 		say("date.all_midnight", col, source.Places{N: h.clocks}, "%s: all of its %d times are midnight", name, h.clocks)
 	}
 	if h.future.N > 0 {
-		say("date.future", col, h.future, "%s: %d dates lie after the time at which the export was obtained", name, h.future.N)
+		say("date.future", col, h.future, "%s: %s after the time at which the export was obtained", name, some(h.future.N, "date lies", "dates lie"))
 	}
 	if x.consent || !x.mapped {
 		switch {
 		case h.minute.N > 0:
-			say("consent.time_of_export", col, h.minute, "%s: %d times are of the minute in which the export was obtained", name, h.minute.N)
+			say("consent.time_of_export", col, h.minute, "%s: %s of the minute in which the export was obtained", name, some(h.minute.N, "time is", "times are"))
 		case h.day.N >= constantMin && h.day.N*2 > h.dates:
 			say("consent.time_of_export", col, h.day, "%s: %d of %d dates are the day on which the export was obtained", name, h.day.N, h.dates)
 		}
@@ -288,7 +296,7 @@ func (r *readProfile) outsideLists(ctx context.Context, lists *listReader, i int
 	}
 	for col, at := range outside {
 		if at.N > 0 {
-			found = append(found, hazard{"value.outside_list", col, at, fmt.Sprintf("column %s (%s): %d values are none of those that the data-validation list of their cells allows", source.Letters(col), r.name(col), at.N)})
+			found = append(found, hazard{"value.outside_list", col, at, fmt.Sprintf("column %s (%s): %s none of those that the data-validation list allows", source.Letters(col), r.name(col), some(at.N, "value is", "values are"))})
 		}
 	}
 	return found, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"sheetlift/importers/source/biff/bifftest"
 	"sheetlift/pipeline"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/store/storetest"
@@ -239,5 +240,40 @@ func TestHazards(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What an .xls shows beside its cells is found like that of an .xlsx.
+func TestHazardsOfOldWorkbooks(t *testing.T) {
+	t.Parallel()
+	cell := func(row, col, xf int) []byte { return bifftest.Bytes(uint16(row), uint16(col), uint16(xf)) }
+	var records []byte
+	add := func(id uint16, parts ...any) { records = append(records, bifftest.Record(id, parts...)...) }
+	add(0x7d, uint16(4), uint16(4), uint16(2000), uint16(0), uint16(1), uint16(0)) // column E is hidden
+	add(0x208, uint16(2), uint16(0), uint16(7), uint16(300), uint32(0), uint32(0x20))
+	for i, row := range cleanRows(24, func(rows [][]any) { rows[6][6] = "Bnon" }) {
+		for col, v := range row {
+			xf := 0
+			if col == 0 && i == 4 {
+				xf = 1 // yellow
+			}
+			s := v.(string)
+			add(0x204, cell(i, col, xf), uint16(len(s)), 0, s)
+		}
+	}
+	add(0x1c, uint16(5), uint16(1), uint16(0), uint16(1), uint16(1), 0, "x") // a comment
+	add(0xe5, uint16(1), uint16(4), uint16(6), uint16(2), uint16(2))         // C5:C7 are merged
+	empty := []byte{1, 0, 0, 0}
+	list := bifftest.Bytes(0x17, 8, 0, "Bonn\x00Ulm")
+	add(0x1be, uint32(3|0x180), empty, empty, empty, empty, uint16(len(list)), uint16(0), list, uint16(0), uint16(0), uint16(1), uint16(1), uint16(99), uint16(6), uint16(6))
+	xf := func(pattern uint32, fore uint16) []byte {
+		return bifftest.Record(0xe0, uint16(0), uint16(0), uint16(0), uint32(0), uint32(0), pattern<<26, fore)
+	}
+	book := bifftest.Compound(bifftest.Stream{Name: "Workbook", Data: bifftest.Stream8(bifftest.Bytes(xf(0, 64), xf(1, 13)), bifftest.Sheet{Name: "Sheet1", Records: records})})
+	got := hazardsOf(t, "contacts.xls", string(book))
+	for rule, at := range map[string][2]int{"sheet.hidden_rows": {3, 3}, "sheet.hidden_columns": {0, 0}, "sheet.merged_cells": {5, 5}, "sheet.comments": {6, 6}, "column.colours_vary": {5, 5}, "value.outside_list": {7, 7}} {
+		if list := got[rule]; len(list) != 1 || list[0].Row != at[0] || list[0].LastRow != at[1] {
+			t.Errorf("%s: %+v", rule, list)
+		}
 	}
 }

@@ -343,17 +343,17 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 		})
 	}
 	if n := prof.facts.FormulasNoCache; n > 0 {
-		report("cell.formula_no_cache", hazard(n, 0, 0, "%d formulas have no stored result: their cells are read as empty", n))
+		report("cell.formula_no_cache", hazard(n, 0, 0, "%s no stored result; nothing is read there", some(n, "formula has", "formulas have")))
 	}
 	if n := prof.facts.ErrorCells; n > 0 {
-		report("cell.error", hazard(n, 0, 0, "%d cells hold an error such as #N/A", n))
+		report("cell.error", hazard(n, 0, 0, "%s an error such as #N/A", some(n, "cell holds", "cells hold")))
 	}
 	if prof.repeats > 0 {
-		report("row.duplicate", hazard(prof.repeats, 0, 0, "%d rows repeat another row cell by cell", prof.repeats))
+		report("row.duplicate", hazard(prof.repeats, 0, 0, "%s another row cell by cell", some(prof.repeats, "row repeats", "rows repeat")))
 	}
 	for _, k := range prof.keys {
 		if k.repeats > 0 {
-			report("key.duplicate", hazard(k.repeats, k.first, k.last, "%d rows repeat the key of another row (%s)", k.repeats, k.label))
+			report("key.duplicate", hazard(k.repeats, k.first, k.last, "%s the key of another row (%s)", some(k.repeats, "row repeats", "rows repeat"), k.label))
 		}
 	}
 	for col, c := range prof.columns {
@@ -368,12 +368,12 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 				source.Letters(col), prof.name(col), c.of(source.Text), c.filled)))
 		}
 		if c.padded > 0 {
-			report("id.zeros_lost", at(hazard(c.padded, c.first, c.last, "column %s (%s): %d numbers show leading zeros that exist only in the number format",
-				source.Letters(col), prof.name(col), c.padded)))
+			report("id.zeros_lost", at(hazard(c.padded, c.first, c.last, "column %s (%s): %s leading zeros that exist only in the number format",
+				source.Letters(col), prof.name(col), some(c.padded, "number shows", "numbers show"))))
 		}
 		if n := c.eNotation + c.long; n > 0 {
-			report("id.precision_lost", at(hazard(n, c.first, c.last, "column %s (%s): %d numbers have more than 15 digits; a spreadsheet keeps 15, the others are lost",
-				source.Letters(col), prof.name(col), n)))
+			report("id.precision_lost", at(hazard(n, c.first, c.last, "column %s (%s): %s more than 15 digits; a spreadsheet keeps 15, the others are lost",
+				source.Letters(col), prof.name(col), some(n, "number has", "numbers have"))))
 		}
 	}
 	for _, o := range prof.outline {
@@ -443,7 +443,7 @@ func (p *Pipeline) profileSheet(ctx context.Context, book source.Book, i int, sr
 		}
 		prof.add(b)
 		rows += int64(b.Rows())
-		p.opt.Progress(Inventory, name, rows, 0)
+		p.opt.Progress(Inventory, name, rows, source.Expected(rd, rows))
 	}
 	prof.finish()
 	return &readProfile{sheetProfile: prof, facts: rd.Facts(), marks: source.MarksOf(ctx, rd)}, nil

@@ -71,7 +71,8 @@ type Pipeline struct {
 	home   string
 	snap   snapshot // what the stages work on; see snapshot.go
 
-	sheets *sheetPositions
+	sheets   *sheetPositions
+	expected *expected
 
 	spread    bool // over all processors, however few rows there are
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
@@ -95,8 +96,9 @@ func New(opt Options) (*Pipeline, error) {
 		ledger: ledger.New(opt.DB, ledger.Options{Notify: opt.Notify}),
 		id:     register.Identity{Namespace: ns, Tenant: opt.Batch.Tenant.Name},
 		snap:   snapshot{name: Initial},
-		sheets: &sheetPositions{at: map[[2]string]int{}},
+		sheets: &sheetPositions{at: map[[2]string]int{}}, expected: &expected{},
 	}
+	p.opt.Progress = p.expecting(opt.Progress)
 	if p.home == "" {
 		p.home = Home(opt.Batch)
 	}

@@ -15,31 +15,10 @@ import (
 
 // A file whose name looks like a value about a person is drafted by its position: "#3" is the third export of its folder by name.
 
-var (
-	fileNumber = regexp.MustCompile(`^#[0-9]+$`)
-	phoneLike  = regexp.MustCompile(`\+?[0-9][0-9 ().-]{5,}[0-9]`)
-	dateLike   = regexp.MustCompile(`^(?:19|20)[0-9]{2}[-. ]?(?:0[1-9]|1[0-2])[-. ]?(?:0[1-9]|[12][0-9]|3[01])(?:[-. ]?[0-9]{2}){0,3}$`)
-)
+var fileNumber = regexp.MustCompile(`^#[0-9]+$`)
 
 // personalFile reports whether the name of a file looks like an e-mail address, a telephone number or an id. A date is none.
-func personalFile(file string) bool {
-	base := path.Base(filepath.ToSlash(file))
-	if strings.ContainsAny(base, "@＠") {
-		return true
-	}
-	for _, m := range phoneLike.FindAllString(strings.TrimSuffix(base, path.Ext(base)), -1) {
-		digits := 0
-		for _, c := range m {
-			if c >= '0' && c <= '9' {
-				digits++
-			}
-		}
-		if digits >= 7 && !dateLike.MatchString(m) {
-			return true
-		}
-	}
-	return false
-}
+func personalFile(file string) bool { return PersonalPath(path.Base(filepath.ToSlash(file))) }
 
 // exportsIn lists the exports of a folder by name, so that they have positions.
 func exportsIn(dir string) []string {

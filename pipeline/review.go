@@ -355,12 +355,10 @@ func newShownNames(inv *InventoryResult) shownNames {
 	return n
 }
 
-// shownName judges a path by its parts: folders have names as well.
+// shownName judges a path by its parts as well: folders have names.
 func shownName(name, kind string, position int) string {
-	for part := range strings.SplitSeq(name, "/") {
-		if mappings.LooksPersonal(part) {
-			return fmt.Sprintf("%s %d", kind, position)
-		}
+	if personalName(name) || kind != "sheet" && PersonalPath(name) {
+		return fmt.Sprintf("%s %d", kind, position)
 	}
 	return name
 }

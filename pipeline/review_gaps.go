@@ -22,10 +22,8 @@ type gaps struct {
 	retention  map[string]bool // by purpose; "" for rules of all purposes
 
 	fields []gapColumn       // the staged columns of fields of the consent itself
-	ids    [4]int            // columns of notice_id, notice_version, notice_digest, stated
 	known  map[string]uint64 // by purpose: what its configuration answers
 	given  uint64            // by the register to every record
-	stated map[string]map[string]bool
 	of     []*gapSource
 }
 
@@ -54,7 +52,7 @@ func mask(has func(f *importers.RecordField) bool) (m uint64) {
 // newGaps takes in the configuration that the register has, from whatever batch.
 func (rv *reviewer) newGaps(ctx context.Context) (*gaps, error) {
 	g := &gaps{purposes: map[string]uint64{}, activities: map[string]uint64{}, notices: map[[2]string]uint64{}, wordings: map[string]uint64{},
-		retention: map[string]bool{}, known: map[string]uint64{}, stated: map[string]map[string]bool{}}
+		retention: map[string]bool{}, known: map[string]uint64{}}
 	err := rv.db.View(ctx, func(tx *store.Tx) error {
 		for i := range importers.Entities {
 			e := &importers.Entities[i]
@@ -131,43 +129,37 @@ func (g *gaps) columns(at map[string]int) {
 			g.fields = append(g.fields, gapColumn{name, at[name], m})
 		}
 	}
-	g.ids = [4]int{at["notice_id"], at["notice_version"], at["notice_digest"], at["stated"]}
 	g.given = mask(func(f *importers.RecordField) bool { return f.Assigned })
 }
 
-// consent counts one record.
-func (g *gaps) consent(c *staged.Chunk, row int) {
+// consents counts the records of one kind.
+func (g *gaps) consents(k *consentKind) {
 	s := g.of[len(g.of)-1]
-	s.consents++
+	s.consents += k.n
 	var stated map[string]bool
-	if text := c.Cell(g.ids[3], row).Text; text != "" {
-		stated = g.statements(text)
+	if text := k.texts[kindStated]; text != "" {
+		stated = statements(text)
 	}
 	held, said := g.given, uint64(0)
-	purpose := ""
 	for i := range g.fields {
 		f := &g.fields[i]
-		v := c.Cell(f.col, row)
 		switch {
-		case v.Null:
+		case k.held&(1<<i) == 0:
 		case stated[f.name]:
 			said |= f.mask
 		default:
 			held |= f.mask
 		}
-		if f.name == "purpose" {
-			purpose = v.Text
-		}
 	}
-	config := g.ofPurpose(purpose)
-	if id, version := c.Cell(g.ids[0], row).Text, c.Cell(g.ids[1], row).Text; id != "" && version != "" {
+	config := g.ofPurpose(k.texts[kindPurpose])
+	if id, version := k.texts[kindNotice], k.texts[kindVersion]; id != "" && version != "" {
 		m := g.notices[[2]string{id, version}]
 		if stated["notice_id"] || stated["notice_version"] {
 			said |= m
 		} else {
 			config |= m
 		}
-	} else if d := c.Cell(g.ids[2], row).Text; d != "" {
+	} else if d := k.texts[kindWording]; d != "" {
 		config |= g.wordings[d]
 	}
 	if stated["purpose"] { // what an operator's word leads to is an operator's word
@@ -179,10 +171,10 @@ func (g *gaps) consent(c *staged.Chunk, row int) {
 	for i := range importers.RecordFields {
 		switch bit := uint64(1) << i; {
 		case held&bit != 0:
-			s.held[i]++
+			s.held[i] += k.n
 		case said&bit != 0:
-			s.held[i]++
-			s.said[i]++
+			s.held[i] += k.n
+			s.said[i] += k.n
 		}
 	}
 }
@@ -203,19 +195,13 @@ func (g *gaps) ofPurpose(purpose string) uint64 {
 }
 
 // statements are the fields of a consent that did not come from its row.
-func (g *gaps) statements(text string) map[string]bool {
-	if s, ok := g.stated[text]; ok {
-		return s
-	}
+func statements(text string) map[string]bool {
 	var list []importers.StatedAnswer
 	s := map[string]bool{}
 	if json.Unmarshal([]byte(text), &list) == nil {
 		for _, a := range list {
 			s[a.Field] = true
 		}
-	}
-	if len(g.stated) < maxPurposes {
-		g.stated[strings.Clone(text)] = s
 	}
 	return s
 }

@@ -9,23 +9,28 @@ import (
 // A time's count is never more than the consents that carry it, at most lost too low, and exact while nothing was lost.
 func TestStampCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := &stampCount{counts: map[stampKey]int{}}
-		exact := map[stampKey]int{}
+		s := &stampCount{}
+		exact := map[int64]int{}
 		n := rapid.IntRange(0, 3*stampCounters).Draw(t, "consents")
 		heavy := rapid.IntRange(1, 9).Draw(t, "heavy")
 		for i := range n {
-			k := stampKey{at: int64(i)}
+			at := int64(i)
 			if i%heavy == 0 {
-				k.at = -1
+				at = -1
 			}
-			s.add(k)
-			exact[k]++
+			s.add(at, "UTC", false)
+			exact[at]++
 		}
+		s.merge()
 		if len(s.counts) > stampCounters || s.dated != n {
 			t.Fatalf("%d counters, %d dated", len(s.counts), s.dated)
 		}
-		for k, want := range exact {
-			if got := s.counts[k]; got > want || got < want-s.lost {
+		counted := map[int64]int{}
+		for _, x := range s.counts {
+			counted[x.at] += x.n
+		}
+		for at, want := range exact {
+			if got := counted[at]; got > want || got < want-s.lost {
 				t.Fatalf("%d counted as %d, lost %d", want, got, s.lost)
 			}
 		}

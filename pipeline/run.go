@@ -32,6 +32,7 @@ func (p *Pipeline) Run(ctx context.Context, until string, each func(result any))
 		if later.snap.kind != "" && stage == Freeze {
 			r, err = later.refrozen(ctx)
 		} else if stage == DryRun {
+			later.expect(ctx)
 			r, err = p.dryRunOnce(ctx)
 		} else {
 			r, err = p.Stage(ctx, stage)
@@ -110,6 +111,9 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 
 // Stage runs one stage. The result is a *InventoryResult, *FreezeResult, and so on; it may be there beside an error.
 func (p *Pipeline) Stage(ctx context.Context, stage string) (any, error) {
+	if later, err := p.newest(ctx); err == nil {
+		later.expect(ctx)
+	}
 	switch stage {
 	case Inventory:
 		return orNil(p.Inventory(ctx))

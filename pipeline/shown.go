@@ -2,13 +2,16 @@ package pipeline
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
 	"sheetlift/importers/source"
+	"sheetlift/manifests"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
 )
@@ -34,24 +37,27 @@ func (s *sheetPositions) of(file, sheet string) int {
 	return s.at[[2]string{file, sheet}]
 }
 
-// exportDate is a date as exports have it in their names; it is no number of a person.
-var exportDate = regexp.MustCompile(`(?:19|20)\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d|3[01])`)
+// exportDate is a date as exports have it in their names, maybe with a time; it is no number of a person.
+var exportDate = regexp.MustCompile(`(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01])(?:[-_. T]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?`)
 
 // personalName reports whether a file or sheet name looks like an e-mail address, a telephone number or an id.
 func personalName(name string) bool {
 	return mappings.LooksPersonal(exportDate.ReplaceAllString(name, ""))
 }
 
+// PersonalPath reports whether a part of a path has such a name.
+func PersonalPath(path string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if personalName(strings.TrimSuffix(part, filepath.Ext(part))) || strings.ContainsAny(part, "@＠") {
+			return true
+		}
+	}
+	return false
+}
+
 // ShownFile is a file as reports name it: as batch.yaml does, or by its position there if its name looks like a value about a person.
 func (b *Batch) ShownFile(file string) string {
-	if file == "" {
-		return ""
-	}
-	personal := false
-	for part := range strings.SplitSeq(filepath.ToSlash(file), "/") {
-		personal = personal || personalName(strings.TrimSuffix(part, filepath.Ext(part)))
-	}
-	if !personal {
+	if !PersonalPath(file) {
 		return file
 	}
 	n, seen := 0, map[string]bool{}
@@ -87,20 +93,50 @@ func (p *Pipeline) HideNames(r any) {
 			p.sheets.remember(f.File, sheets)
 		}
 	}
-	var pairs []string
-	for i := range p.batch.Sources {
-		if f := p.batch.Sources[i].File; p.batch.ShownFile(f) != f {
-			pairs = append(pairs, filepath.ToSlash(f), p.batch.ShownFile(f))
+	p.hide(reflect.ValueOf(r), "", p.hidden())
+}
+
+// Hide puts positions in the place of the file and sheet names that may not be shown, wherever a text has them.
+func (p *Pipeline) Hide(text string) string { return p.hidden().Replace(text) }
+
+// Hide does so for the files that batch.yaml names.
+func (b *Batch) Hide(text string) string { return strings.NewReplacer(b.hidden()...).Replace(text) }
+
+// hidden are the names of files, in whatever form a text may have them, and what is shown instead.
+func (b *Batch) hidden() (pairs []string) {
+	for i := range b.Sources {
+		f := b.Sources[i].File
+		named := b.abs(f)
+		if !PersonalPath(f) && !PersonalPath(filepath.Base(named)) {
+			continue
+		}
+		instead := b.ShownFile(f)
+		payload := manifests.PayloadName(f)
+		for _, name := range []string{named, filepath.ToSlash(f), filepath.FromSlash(f), payload, path.Base(payload), filepath.Base(named), filepath.Base(f)} {
+			if PersonalPath(name) {
+				pairs = append(pairs, inQuotes(name), instead, name, instead)
+			}
 		}
 	}
+	return pairs
+}
+
+// inQuotes is how a name stands in a text that quotes it.
+func inQuotes(name string) string {
+	q := strconv.Quote(name)
+	return q[1 : len(q)-1]
+}
+
+func (p *Pipeline) hidden() *strings.Replacer {
+	pairs := p.batch.hidden()
 	p.sheets.mu.Lock()
+	defer p.sheets.mu.Unlock()
 	for at, n := range p.sheets.at {
 		if personalName(at[1]) {
-			pairs = append(pairs, at[1], sheetNumber(n))
+			pairs = append(pairs, inQuotes(at[1]), sheetNumber(n), at[1], sheetNumber(n))
 		}
 	}
-	p.sheets.mu.Unlock()
-	p.hide(reflect.ValueOf(r), "", strings.NewReplacer(pairs...))
+	return strings.NewReplacer(pairs...)
 }
 
 // hide goes through a value. file is the raw name of the file that what is below belongs to.

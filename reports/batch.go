@@ -26,6 +26,12 @@ func status(p *page, r *pipeline.StatusResult) {
 		}
 		t.add(s.Stage, s.State, s.Operator, s.Finished, digest, s.Why)
 	}
+	if p.tooWide("  ", &t) { // digests are for comparing, which --output json is better for
+		t.head = slices.Delete(slices.Clone(t.head), 4, 5)
+		for i := range t.rows {
+			t.rows[i] = slices.Delete(slices.Clone(t.rows[i]), 4, 5)
+		}
+	}
 	p.table("  ", t)
 	if f := r.Found; f != nil {
 		p.found(f.Stage+" found", &pipeline.Outcome{Findings: f.Findings, ByRule: f.ByRule, FindingsFile: f.FindingsFile}, true)

@@ -12,7 +12,7 @@ import (
 
 // FindingLine writes one finding as a line of text: severity, rule, place, what happened.
 func FindingLine(w io.Writer, f *finding.Finding) error {
-	p := &page{w: w}
+	p := newPage(w)
 	field := ""
 	if f.Field != "" {
 		field = ", " + f.Field

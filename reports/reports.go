@@ -14,10 +14,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"golang.org/x/term"
 
 	"sheetlift/pipeline"
 	"sheetlift/pipeline/finding"
@@ -32,11 +35,13 @@ func JSON(w io.Writer, v any) error {
 }
 
 // Text writes a result as a person reads it first: the verdict, a few lines, where the findings are.
-func Text(w io.Writer, result any) error { return render(&page{w: w}, result) }
+func Text(w io.Writer, result any) error { return render(newPage(w), result) }
 
 // Brief writes the verdict and the findings of a stage that others follow, and dry-run and import in full: what a run of many
 // stages shows.
-func Brief(w io.Writer, result any) error { return render(&page{w: w, brief: true}, result) }
+func Brief(w io.Writer, result any) error {
+	return render(&page{w: w, brief: true, width: screen(w)}, result)
+}
 
 func render(p *page, result any) error {
 	switch r := result.(type) {
@@ -78,7 +83,34 @@ func render(p *page, result any) error {
 type page struct {
 	w     io.Writer
 	brief bool
+	width int // of a screen; 0 where lines may be as long as they are
 	err   error
+}
+
+func newPage(w io.Writer) *page { return &page{w: w, width: screen(w)} }
+
+// screen is how wide the terminal is that w is; 0 if it is none.
+func screen(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < narrowest {
+		return 0
+	}
+	return width
+}
+
+// narrowest is the narrowest screen that text is fitted to.
+const narrowest = 60
+
+// fit is how wide lists and sentences are at most.
+func (p *page) fit() int {
+	if p.width > 0 {
+		return min(p.width, textWidth)
+	}
+	return textWidth
 }
 
 func (p *page) line(format string, args ...any) {
@@ -133,6 +165,9 @@ func (p *page) found(lead string, o *pipeline.Outcome, examples bool) {
 	if o.FindingsFile != "" && len(o.ByRule) > 0 {
 		p.line("  each with its place and remedy: %s", clean(o.FindingsFile))
 	}
+	if len(shown) > 0 {
+		p.line("  what a rule means: sheetlift rules RULE, or docs/rules.md")
+	}
 	if o.Baseline != nil {
 		p.line("  %s", against(o.Baseline))
 	}
@@ -140,7 +175,7 @@ func (p *page) found(lead string, o *pipeline.Outcome, examples bool) {
 
 // Against says how findings compare with those of an earlier run.
 func Against(w io.Writer, b *pipeline.Baseline) error {
-	p := &page{w: w}
+	p := newPage(w)
 	p.line("%s", against(b))
 	return p.err
 }
@@ -179,7 +214,16 @@ func (p *page) common(byRule []pipeline.RuleCount) map[pipeline.RuleCount]bool {
 		t.add(r.Rule, counted(r.Count, string(r.Severity)), at)
 		texts = append(texts, rule.Meaning+" "+rule.Remedy)
 	}
-	for i, line := range t.lines() {
+	lines := t.lines(0)
+	narrow := p.width > 0 && slices.ContainsFunc(lines, func(l string) bool { return len("    ")+len(l) > p.width })
+	if narrow { // the place gets a line of its own
+		for i := range t.rows {
+			texts[i] = t.rows[i][2].(string) + ": " + texts[i]
+			t.rows[i] = t.rows[i][:2]
+		}
+		lines = t.lines(0)
+	}
+	for i, line := range lines {
 		p.line("    %s", line)
 		p.prose("      ", texts[i])
 	}
@@ -190,7 +234,7 @@ func (p *page) common(byRule []pipeline.RuleCount) map[pipeline.RuleCount]bool {
 func (p *page) prose(indent, text string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(indent)+len(line)+1+len(word) > textWidth {
+		if line != "" && len(indent)+len(line)+1+len(word) > p.fit() {
 			p.line("%s%s", indent, line)
 			line = ""
 		}
@@ -202,7 +246,7 @@ func (p *page) prose(indent, text string) {
 	p.line("%s%s", indent, line)
 }
 
-// textWidth is how wide lists and sentences are at most.
+// textWidth is how wide lists and sentences are at most where there is room.
 const textWidth = 110
 
 // wrapped writes a list after a lead, with the lines after the first indented below it.
@@ -212,7 +256,7 @@ func (p *page) wrapped(lead string, items []string) {
 		if i < len(items)-1 {
 			item += ","
 		}
-		if len(line) > len(lead) && len(line)+len(item) > textWidth {
+		if len(line) > len(lead) && len(line)+len(item) > p.fit() {
 			p.line("%s", strings.TrimRight(line, " "))
 			line = strings.Repeat(" ", len(lead))
 		}

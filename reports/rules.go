@@ -26,7 +26,7 @@ var scopeWords = map[finding.Scope]string{finding.Row: "one row", finding.Column
 
 // Rules lists the rules as a table, by topic.
 func Rules(w io.Writer, rules []finding.Rule) error {
-	p := &page{w: w}
+	p := newPage(w)
 	t := table{head: []string{"rule", "severity", "meaning"}}
 	for _, r := range rules {
 		t.add(r.ID, string(r.Severity), r.Meaning)
@@ -37,7 +37,7 @@ func Rules(w io.Writer, rules []finding.Rule) error {
 
 // Rule explains one rule.
 func Rule(w io.Writer, r finding.Rule) error {
-	p := &page{w: w}
+	p := newPage(w)
 	p.line("%s: %s", r.ID, r.Meaning)
 	p.line("  class     %s, %s", r.Class, retries(r.Class))
 	p.line("  severity  %s: %s", r.Severity, effect(r))
@@ -69,7 +69,7 @@ func effect(r finding.Rule) string {
 
 // RulesPage writes docs/rules.md.
 func RulesPage(w io.Writer) error {
-	p := &page{w: w}
+	p := newPage(w)
 	p.line("# Rules")
 	p.line("")
 	p.line("Every finding names the rule that it is about. This page is made from the program's own table (`go generate ./reports` writes it);")

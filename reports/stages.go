@@ -313,8 +313,13 @@ func explain(p *page, r *pipeline.ExplainResult) {
 		if s.Sheet != "" {
 			place += fmt.Sprintf(", sheet %q", s.Sheet)
 		}
-		p.line("  %s (%s): %s read; the mapping accepts %s, rejects %s, skips %s", clean(s.Source), clean(place),
+		lead := fmt.Sprintf("%s (%s): %s read; the mapping accepts %s, rejects %s, skips %s", clean(s.Source), clean(place),
 			counted(s.Rows.Read, "row"), number(s.Rows.Accepted), number(s.Rows.Rejected), number(s.Rows.Skipped))
+		if p.width > 0 {
+			p.prose("  ", lead)
+		} else {
+			p.line("  %s", lead)
+		}
 		t := table{head: []string{"column", "header", "field", "in", "out", "rejected", "null", "left", "read as"}}
 		for _, c := range s.Columns {
 			field := c.Field
@@ -323,6 +328,26 @@ func explain(p *page, r *pipeline.ExplainResult) {
 			}
 			t.add(c.Column, c.Name, field, c.In, c.Out, c.Rejected, c.Null, c.Left, c.How)
 		}
-		p.table("    ", t)
+		if !p.tooWide("    ", &t) {
+			p.table("    ", t)
+			continue
+		}
+		// How a column is read stands behind its numbers where there is room, else below them.
+		for i := range t.rows {
+			t.rows[i] = t.rows[i][:len(t.rows[i])-1]
+		}
+		t.head = t.head[:len(t.head)-1]
+		for i, line := range t.lines(0) {
+			how := "read as"
+			if i > 0 {
+				how = clean(s.Columns[i-1].How)
+			}
+			if len("    ")+len(line)+len("  ")+len(how) <= p.width {
+				p.line("    %s  %s", line, how)
+				continue
+			}
+			p.line("    %s", line)
+			p.prose("            ", how)
+		}
 	}
 }

@@ -19,13 +19,30 @@ func (t *table) add(cells ...any) { t.rows = append(t.rows, cells) }
 
 // table writes t aligned by display width, without frames, so that lines can be cut and grepped.
 func (p *page) table(indent string, t table) {
-	for _, line := range t.lines() {
+	for _, line := range t.lines(max(p.width-len(indent), 0)) {
 		p.line("%s", indent+line)
 	}
 }
 
-// lines are the head, if there is one, and the rows.
-func (t *table) lines() []string {
+// tooWide reports whether a table is wider than the screen.
+func (p *page) tooWide(indent string, t *table) bool {
+	if p.width == 0 {
+		return false
+	}
+	for _, line := range t.lines(0) {
+		if len(indent)+text.StringWidthWithoutEscSequences(line) > p.width {
+			return true
+		}
+	}
+	return false
+}
+
+// lastLeast is how narrow the last column of a table may become.
+const lastLeast = 16
+
+// lines are the head, if there is one, and the rows. The last column is wrapped where a line would be wider than width, which is 0
+// where lines may be as long as they are.
+func (t *table) lines(width int) []string {
 	if len(t.rows) == 0 {
 		return nil
 	}
@@ -47,6 +64,21 @@ func (t *table) lines() []string {
 		}
 		configs[i] = pretty.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align, AlignFooter: align}
 	}
+	if last := len(configs) - 1; width > 0 {
+		before := 0
+		for i := range last {
+			widest := 0
+			for _, r := range append(append([][]any{toAny(t.head)}, t.rows...), t.foot) {
+				if i < len(r) {
+					widest = max(widest, text.StringWidthWithoutEscSequences(fmt.Sprint(shown(r[i : i+1])[0])))
+				}
+			}
+			before += widest + 2
+		}
+		if room := width - before; room >= lastLeast {
+			configs[last].WidthMax, configs[last].WidthMaxEnforcer = room, text.WrapSoft
+		}
+	}
 	w.SetColumnConfigs(configs)
 	if len(head) > 0 {
 		w.AppendHeader(head)
@@ -64,6 +96,13 @@ func (t *table) lines() []string {
 	return lines
 }
 
+func toAny(words []string) (cells []any) {
+	for _, w := range words {
+		cells = append(cells, w)
+	}
+	return cells
+}
+
 func shown(cells []any) pretty.Row {
 	row := make(pretty.Row, len(cells))
 	for i, c := range cells {
@@ -74,6 +113,8 @@ func shown(cells []any) pretty.Row {
 			row[i] = number(c)
 		case string:
 			row[i] = clean(c)
+		case nil:
+			row[i] = ""
 		default:
 			row[i] = clean(fmt.Sprint(c))
 		}

@@ -140,11 +140,68 @@ func TestCanaries(t *testing.T) {
 	if err != nil || kept == 0 {
 		t.Errorf("%d files are kept: %v", kept, err)
 	}
-	// Faults name files and sheets too.
-	write("zilpzalp.file@x.invalid.xlsx", "PK\x03\x04 no more")
-	sheetlift("inventory", "batch.yaml")
-	if err := os.Remove("zilpzalp.file@x.invalid.xlsx"); err != nil {
-		t.Fatal(err)
+	// The reports of a CI job and of a reviewer, and looking at one record.
+	for _, command := range [][]string{
+		{"dryrun", "batch.yaml", "--scratch", "--junit", "a.xml", "--sarif", "a.sarif", "--ndjson", "a.ndjson"},
+		{"report", "batch.yaml", "--html", "a.html", "--xlsx", "a.xlsx"}, {"report", "gaps", "batch.yaml"}, {"findings", "batch.yaml"}, {"findings", "batch.yaml", "--count"},
+		{"trace", "batch.yaml", "zilpzalp.file@x.invalid.xlsx!consents!B2"}, {"trace", "batch.yaml", "#4!#2!B2"},
+	} {
+		sheetlift(command...)
+		sheetlift(append(command, "--output", "json")...)
 	}
-	sheetlift("inventory", "batch.yaml")
+	for _, name := range []string{"a.xml", "a.sarif", "a.ndjson", "a.html"} {
+		data, err := os.ReadFile(name)
+		if err != nil && name != "a.ndjson" { // a list that is not complete is not kept
+			t.Fatal(err)
+		}
+		search(name, data)
+	}
+	var cells bytes.Buffer
+	run(t.Context(), []string{"cells", "a.xlsx"}, stdio{strings.NewReader(""), &cells, &cells})
+	search("the review's workbook", cells.Bytes())
+	// Faults name files and sheets too, whatever name batch.yaml has for them.
+	write("zilpzalp.file@x.invalid.xlsx", "PK\x03\x04 no more")
+	sheetlift("inventory", "batch.yaml", "--junit", "a.xml")
+	if data, err := os.ReadFile("a.xml"); err != nil || !bytes.Contains(data, []byte("file 4")) && !bytes.Contains(data, []byte("#4")) {
+		t.Errorf("the fault is not in the report, with a position: %v %s", err, data)
+	} else {
+		search("the report of a fault", data)
+	}
+	for _, broken := range []string{"", "PK\x03\x04 no more"} {
+		sheetlift("freeze", "batch.yaml")
+		if broken == "" {
+			if err := os.Remove("zilpzalp.file@x.invalid.xlsx"); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write("zilpzalp.file@x.invalid.xlsx", broken)
+		}
+		for _, command := range []string{"inventory", "freeze", "dryrun", "run", "verify"} {
+			sheetlift(command, "batch.yaml")
+		}
+	}
+	sheetlift("init", "zilpzalp.file@x.invalid.xlsx")
+	sheetlift("init", "absent zilpzalp.file@x.invalid.xlsx")
+	for _, command := range [][]string{{"inventory"}, {"run"}, {"freeze", "--snapshot", "delta"}, {"dryrun", "--scratch", "--junit", "a.xml"}} {
+		raw := strings.Replace(string(batch), `file: "#4"`, `file: "zilpzalp.file@x.invalid.xlsx"`, 1)
+		write("raw.yaml", regexp.MustCompile(`(?m)^ *confirm: true\n`).ReplaceAllString(raw, ""))
+		args := append([]string{command[0], "raw.yaml"}, command[1:]...)
+		if command[0] == "freeze" {
+			args = append(args, "zilpzalp.file@x.invalid.xlsx")
+		}
+		sheetlift(args...)
+	}
+	write("raw.yaml", strings.Replace(string(batch), `file: "#4"`, "file: [zilpzalp.file@x.invalid.xlsx", 1))
+	sheetlift("inventory", "raw.yaml") // faults of YAML quote its lines
+}
+
+// TestNamesInFaults holds the words of faults to positions.
+func TestNamesInFaults(t *testing.T) {
+	if got, want := hideAddresses(`open "ann@x.invalid.csv": postgres://ann@db.invalid/x (a@b.c)`), `open "(not shown)": postgres://ann@db.invalid/x ((not shown))`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	hide := hideArguments([]string{"trace", "batch.yaml", "exports/K-77130.xlsx!Sheet1!B2", "--as", "ann@x.invalid", "--junit=ann@x.invalid.xml"})
+	if got, want := hide("exports/K-77130.xlsx!Sheet1!B2 and ann@x.invalid.xml by ann@x.invalid, batch.yaml"), "(argument 3) and (argument 6) by ann@x.invalid, batch.yaml"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -117,6 +117,7 @@ func runVerify(ctx context.Context, std stdio, path string, flags *batchFlags) e
 		if err != nil {
 			return err
 		}
+		s.pipeline.HideNames(r)
 		next := ""
 		if !r.Passed {
 			next = "next: find out what changed the places above; nothing was repaired"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -237,6 +238,7 @@ func TestNoPersonalNames(t *testing.T) {
 		{"dryrun", path, "--scratch", "--junit", filepath.Join(reports, "a.xml"), "--sarif", filepath.Join(reports, "a.sarif"), "--ndjson", filepath.Join(reports, "a.ndjson")},
 		{"inventory", path}, {"freeze", path}, {"map", path}, {"map", path, "--explain"}, {"dryrun", path}, {"dryrun", path}, {"import", path}, {"reconcile", path},
 		{"status", path}, {"findings", path}, {"findings", path, "--count"}, {"run", path}, {"trace", path, "consent", "E1"}, {"verify", path},
+		{"report", path, "--html", filepath.Join(reports, "a.html"), "--xlsx", filepath.Join(reports, "a.xlsx")}, {"report", "gaps", path},
 	} {
 		for _, form := range []string{"text", "json"} {
 			var out, talk bytes.Buffer
@@ -258,13 +260,54 @@ func TestNoPersonalNames(t *testing.T) {
 	if err != nil || len(written) < 3 {
 		t.Fatal(written, err)
 	}
-	for _, file := range append(written, filepath.Join(reports, "a.xml"), filepath.Join(reports, "a.sarif"), filepath.Join(reports, "a.ndjson")) {
+	for _, file := range append(written, filepath.Join(reports, "a.xml"), filepath.Join(reports, "a.sarif"), filepath.Join(reports, "a.ndjson"), filepath.Join(reports, "a.html")) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if bytes.Contains(data, []byte(mail)) || bytes.Contains(data, []byte(number)) || bytes.Contains(data, []byte("canary")) {
 			t.Errorf("%s shows a name", filepath.Base(file))
+		}
+	}
+	// Faults: the frozen copy changed, the export changed, was cut off and is gone, the sheet is another one, batch.yaml is broken.
+	export := filepath.Join(exports, mail+".xlsx")
+	frozen, err := filepath.Glob(filepath.Join(dir, ".sheetlift", "vault", "*", "*", "data", "*", "*.xlsx"))
+	if err != nil || len(frozen) != 1 {
+		t.Fatal(frozen, err)
+	}
+	change := func(file, text string) {
+		if err := errors.Join(os.Chmod(filepath.Dir(file), 0o700), os.Chmod(file, 0o600), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cell := "exports/" + mail + ".xlsx!" + number + "!B2"
+	inventory := []string{"inventory", path, "--junit", filepath.Join(reports, "b.xml"), "--sarif", filepath.Join(reports, "b.sarif")}
+	for _, fault := range []struct {
+		name     string
+		make     func()
+		commands [][]string
+	}{
+		{"a frozen file changed", func() { change(frozen[0], "other") }, [][]string{{"freeze", path}, {"map", path}, {"dryrun", path, "--output", "json"}, {"run", path}, {"verify", path}, {"verify", path, "--output", "json"}, {"report", path}}},
+		{"an export changed", func() { change(export, "PK\x03\x04") }, [][]string{inventory, {"freeze", path}, {"dryrun", path, "--scratch"}, {"freeze", path, "--snapshot", "delta", export}}},
+		{"an export is gone", func() { os.Remove(export) }, [][]string{inventory, {"freeze", path}, {"run", path}, {"freeze", path, "--snapshot", "delta", export}, {"trace", path, cell}}},
+		{"no such sheet", func() { change(path, strings.Replace(string(data), number, number+"x", 1)) }, [][]string{inventory, {"map", path}, {"dryrun", path}}},
+		{"broken YAML", func() { change(path, strings.Replace(string(data), "file: exports/"+mail, "file: [exports/"+mail, 1)) }, [][]string{inventory, {"status", path}}},
+		{"outside", func() { change(path, strings.Replace(string(data), "file: exports/"+mail, "file: ../"+mail, 1)) }, [][]string{inventory}},
+	} {
+		fault.make()
+		for _, args := range fault.commands {
+			var out, talk bytes.Buffer
+			run(t.Context(), args, stdio{strings.NewReader(""), &out, &talk})
+			said := out.String() + talk.String()
+			for _, name := range []string{"b.xml", "b.sarif"} {
+				data, _ := os.ReadFile(filepath.Join(reports, name))
+				said += string(data)
+			}
+			for _, secret := range []string{mail, number} {
+				if i := strings.Index(said, secret); i >= 0 {
+					t.Errorf("%s: %v shows a name: %q", fault.name, args[:1], said[max(0, i-120):min(len(said), i+60)])
+				}
+			}
 		}
 	}
 }

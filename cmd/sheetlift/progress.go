@@ -42,6 +42,7 @@ type progress struct {
 	what        string
 	stage, from string
 	done, all   int64
+	pass        int // over the same rows, from 1
 	begun       time.Time
 	drawn       time.Time
 	bars        *mpb.Progress
@@ -77,8 +78,12 @@ func (p *progress) Update(stage, source string, done, all int64) {
 		what += " " + source
 	}
 	changed := what != p.what
-	if changed {
+	switch {
+	case changed:
+		p.begun, p.pass = time.Now(), 1
+	case done < p.done: // the rows are gone over again
 		p.begun = time.Now()
+		p.pass++
 	}
 	p.what, p.stage, p.from, p.done, p.all = what, stage, source, done, all
 	if p.form == "" {
@@ -110,6 +115,7 @@ func (p *progress) draw(changed bool) {
 			mpb.AppendDecorators(decor.OnComplete(decor.Elapsed(decor.ET_STYLE_GO), "")),
 			mpb.BarRemoveOnComplete())
 	}
+	p.current.SetTotal(p.all, false)
 	p.current.SetCurrent(p.done)
 }
 
@@ -122,7 +128,8 @@ type state struct {
 	Of        int64   `json:"of,omitempty"`
 	PerSecond int64   `json:"rows_per_second,omitempty"`
 	Elapsed   float64 `json:"elapsed_seconds"`
-	Remaining float64 `json:"remaining_seconds,omitempty"`
+	Remaining float64 `json:"remaining_seconds,omitempty"` // of this pass
+	Pass      int     `json:"pass,omitempty"`              // over the same rows, from the second
 
 	what string
 }
@@ -138,6 +145,9 @@ func (p *progress) now() state {
 	s := state{Event: "progress", Stage: p.stage, Source: p.from, Rows: p.done, Of: p.all, what: p.what}
 	if p.what == "" {
 		return s
+	}
+	if p.pass > 1 {
+		s.Pass = p.pass
 	}
 	elapsed := time.Since(p.begun)
 	s.Elapsed = elapsed.Round(100 * time.Millisecond).Seconds()
@@ -156,6 +166,9 @@ func (s state) pace() string {
 	line := strconv.FormatInt(s.Rows, 10) + " rows"
 	if s.Of > 0 {
 		line = fmt.Sprintf("%d of %d rows (%d %%)", s.Rows, s.Of, s.Rows*100/s.Of)
+	}
+	if s.Pass > 1 {
+		line += fmt.Sprintf(", pass %d", s.Pass)
 	}
 	if s.PerSecond > 0 {
 		line += fmt.Sprintf(", %d rows/s", s.PerSecond)

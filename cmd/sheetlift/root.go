@@ -31,6 +31,9 @@ func run(ctx context.Context, args []string, std stdio) (code int) {
 	if err != nil && !started {
 		err = usageError{err} // the command line itself: an unknown command, a wrong number of arguments
 	}
+	if err != nil {
+		err = named{err, hideArguments(args)}
+	}
 	complain(std.err, err)
 	return exitCode(err)
 }

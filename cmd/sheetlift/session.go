@@ -127,9 +127,13 @@ func looking(ctx context.Context, std stdio, path string, flags *batchFlags, wor
 	return work(s)
 }
 
-// close ends the session; its error matters only if nothing else went wrong.
+// close ends the session; its error matters only if nothing else went wrong. An error of the work is worded without the names that
+// are shown by position.
 func (s *session) close(err *error) {
 	s.progress.Stop()
+	if *err != nil && s.pipeline != nil {
+		*err = named{*err, s.pipeline.Hide}
+	}
 	if s.db == nil {
 		return
 	}

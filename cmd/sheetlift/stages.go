@@ -267,7 +267,7 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 	s.progress.Stop()
 	var gate *pipeline.GateError
 	if errors.As(err, &gate) {
-		all.Waiting = gate.Error()
+		all.Waiting = s.pipeline.Hide(gate.Error())
 	}
 	if err == nil {
 		code, err = k.judge(ctx)

@@ -18,6 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -69,8 +71,83 @@ func complain(w io.Writer, err error) {
 	}
 }
 
+// named is an error in whose words names of files and sheets may stand that are shown by position only.
+type named struct {
+	error
+	hide func(string) string
+}
+
+// Error gives the words with positions.
+func (n named) Error() string { return n.hide(n.error.Error()) }
+
+// Unwrap gives the error as it came.
+func (n named) Unwrap() error { return n.error }
+
+// hideArguments puts their position in the place of arguments of a command line that name a file and look like a value about a
+// person. The folders that lead there are no names of an export's.
+func hideArguments(args []string) func(string) string {
+	var pairs []string
+	for i, a := range args {
+		if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "-") {
+			a = value
+		}
+		base := filepath.Base(a)
+		if strings.HasPrefix(a, "-") || !pipeline.PersonalPath(base) || i > 0 && (args[i-1] == "--as" || args[i-1] == "--db") {
+			continue
+		}
+		instead := fmt.Sprintf("(argument %d)", i+1)
+		for _, name := range []string{a, filepath.Clean(a), base} {
+			pairs = append(pairs, strconv.Quote(name), instead, name, instead)
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
+var (
+	excerptLine = regexp.MustCompile(`(?m)^ *\d+ \| .*$`)
+	excerptWord = regexp.MustCompile(`[^\s"'\[\]{},:|]+`)
+)
+
+// hideExcerpts takes what looks like a value about a person out of the lines of a file that a fault quotes.
+func hideExcerpts(text string) string {
+	return excerptLine.ReplaceAllStringFunc(text, func(line string) string {
+		return excerptWord.ReplaceAllStringFunc(line, func(word string) string {
+			if pipeline.PersonalPath(word) {
+				return strings.Repeat("x", len([]rune(word)))
+			}
+			return word
+		})
+	})
+}
+
 // explain takes an error apart into what happened and what to do next.
 func explain(err error) (message, remedy string) {
+	message, remedy = words(err)
+	for n := (named{}); errors.As(err, &n); err = n.error {
+		message, remedy = n.hide(message), n.hide(remedy)
+	}
+	return hideAddresses(message), hideAddresses(remedy)
+}
+
+var addressLike = regexp.MustCompile(`[^\s"'(),;:/=<>]+[@＠][^\s"'(),;:/=<>]+`)
+
+// hideAddresses takes e-mail addresses out of the words of an error: of a name that nobody could place, or a line of a file that is
+// quoted. URLs have their users taken out before.
+func hideAddresses(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range addressLike.FindAllStringIndex(text, -1) {
+		word := text[strings.LastIndexAny(text[:m[0]], " \t\n\"'(")+1 : m[0]]
+		if strings.Contains(word, "://") {
+			continue
+		}
+		b.WriteString(text[at:m[0]] + "(not shown)")
+		at = m[1]
+	}
+	return b.String() + text[at:]
+}
+
+func words(err error) (message, remedy string) {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted; what was finished is kept", "run the same command again, it goes on from there"
 	}
@@ -88,6 +165,7 @@ func explain(err error) (message, remedy string) {
 	)
 	switch {
 	case errors.As(err, &yaml): // says it all, fault by fault
+		message = hideExcerpts(message)
 	case errors.As(err, &config):
 		remedy = config.Remedy
 	case errors.As(err, &gate):

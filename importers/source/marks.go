@@ -35,6 +35,56 @@ type List struct {
 	Opaque bool // the values are what a formula gives: they aren't known
 }
 
+// ListValues takes the values of a list apart that is written out: they stand between commas, in .xls between NULs.
+func ListValues(text string) (values []string) {
+	between := ","
+	if strings.Contains(text, "\x00") {
+		between = "\x00"
+	}
+	for v := range strings.SplitSeq(text, between) {
+		if v = strings.TrimSpace(v); v != "" && len(values) < ListKept {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// Moves says which parts of a reference are relative to the cell it stands in.
+type Moves struct{ Rows, Cols bool }
+
+// MovesOf reads which parts of A1, $A$1:$C$9, A:C or 3:5 have no $ before them.
+func MovesOf(cells string) (m Moves) {
+	fixed, part := false, 0 // 1 for letters, 2 for digits
+	for _, c := range cells {
+		now := 0
+		switch {
+		case c >= '0' && c <= '9':
+			now = 2
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			now = 1
+		}
+		if now != part && now > 0 && !fixed {
+			m.Cols = m.Cols || now == 1
+			m.Rows = m.Rows || now == 2
+		}
+		fixed, part = c == '$', now
+	}
+	return m
+}
+
+// FollowsMoving reports whether a reference gives the cells of the ranges different lists.
+func (m Moves) FollowsMoving(ranges []Range) bool {
+	for _, r := range ranges {
+		if m.Rows && r.FirstRow != r.LastRow || m.Cols && r.FirstCol != r.LastCol {
+			return true
+		}
+		if first := ranges[0]; m.Rows && r.FirstRow != first.FirstRow || m.Cols && r.FirstCol != first.FirstCol {
+			return true
+		}
+	}
+	return false
+}
+
 // Marked is a Reader that knows Marks of its sheet.
 type Marked interface {
 	// Marks is complete once Next has returned io.EOF. What is damaged in a part without cells is left out.

@@ -32,3 +32,16 @@ func TestPlacesAndLooks(t *testing.T) {
 		}
 	}
 }
+
+func TestMoves(t *testing.T) {
+	for cells, want := range map[string]Moves{"$A$1": {}, "A1": {Rows: true, Cols: true}, "$A1:$A9": {Rows: true}, "A$1:$B$9": {Cols: true}, "$A:$B": {}, "$3:7": {Rows: true}, "AB$12": {Cols: true}} {
+		if got := MovesOf(cells); got != want {
+			t.Errorf("%s: %+v, want %+v", cells, got, want)
+		}
+	}
+	column, cell := Range{FirstCol: 1, FirstRow: 2, LastCol: 1, LastRow: 9}, Range{FirstCol: 1, FirstRow: 2, LastCol: 1, LastRow: 2}
+	if !(Moves{Rows: true}).FollowsMoving([]Range{column}) || (Moves{Cols: true}).FollowsMoving([]Range{column}) || (Moves{Rows: true, Cols: true}).FollowsMoving([]Range{cell}) ||
+		!(Moves{Rows: true}).FollowsMoving([]Range{cell, {FirstCol: 1, FirstRow: 5, LastCol: 1, LastRow: 5}}) {
+		t.Error("what moves is wrong")
+	}
+}

@@ -260,6 +260,28 @@ type Reader interface {
 	Close() error
 }
 
+// Measured is a Reader that knows how much of its part or file was read.
+type Measured interface {
+	Reached() (done, whole int64)
+}
+
+// Expected is about how many rows a sheet has of which so many were read, in three digits; 0 if nothing tells.
+func Expected(r Reader, rows int64) int64 {
+	m, ok := r.(Measured)
+	if !ok {
+		return 0
+	}
+	done, whole := m.Reached()
+	if done <= 0 || whole < done || rows <= 0 {
+		return 0
+	}
+	all, unit := int64(float64(rows)*float64(whole)/float64(done)), int64(1)
+	for all/unit >= 1000 {
+		unit *= 10
+	}
+	return max(rows, (all+unit/2)/unit*unit)
+}
+
 // Facts are what reading a sheet found out besides its cells.
 type Facts struct {
 	Rows            int // rows that were given in blocks

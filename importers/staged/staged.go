@@ -277,7 +277,12 @@ type Reader struct {
 	file    *os.File
 	ipc     *ipc.FileReader
 	columns []importers.Column
+	mem     *recycler
 }
+
+// Recycle makes every chunk take the memory of those that were released before it. Then nothing that a chunk gave, its texts least
+// of all, may be used after its Release.
+func (r *Reader) Recycle() { r.mem.on = true }
 
 // Open opens the staged file at path after checking that its bytes have the SHA-256 want (hex). more are the columns that Create
 // added.
@@ -304,7 +309,8 @@ func Open(path string, e *importers.Entity, want string, more ...importers.Colum
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read staged file: %w", err)
 	}
-	in, err := ipc.NewFileReader(f, ipc.WithAllocator(memory.DefaultAllocator))
+	mem := &recycler{}
+	in, err := ipc.NewFileReader(f, ipc.WithAllocator(mem))
 	if err != nil {
 		return nil, fmt.Errorf("read staged file %s: %w", path, err)
 	}
@@ -318,7 +324,7 @@ func Open(path string, e *importers.Entity, want string, more ...importers.Colum
 			return nil, fmt.Errorf("staged file %s: column %d is %s, not %s: stage it again with this version (dryrun)", path, i+1, fields[i].Name, columns[i].Name)
 		}
 	}
-	return &Reader{file: f, ipc: in, columns: columns}, nil
+	return &Reader{file: f, ipc: in, columns: columns, mem: mem}, nil
 }
 
 // Chunks is the number of chunks.

@@ -115,7 +115,7 @@ func flowPicture(j *pipeline.ReviewJudged, s size) template.HTML {
 	}
 	x0, x1, x2 := 0.0, s.width*0.40, s.width*0.76
 	if s.name == narrow.name {
-		x1, x2 = s.width*0.32, s.width*0.64
+		x1, x2 = s.width*0.3, s.width*0.6
 	}
 	// The picture ends where the longer of the two stacks does.
 	left, right := top, top-24

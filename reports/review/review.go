@@ -43,6 +43,8 @@ var page = sync.OnceValue(func() *template.Template {
 		"join":  func(list []string) string { return reports.Clean(strings.Join(list, ", ")) },
 		"kinds": kinds,
 		"state": stateWord,
+		"when":  when,
+		"looks": looks,
 		"terms": func(list string) []string { return strings.Split(list, ", ") },
 		"scroll": func(id string) template.HTMLAttr {
 			return template.HTMLAttr(`class="scroll" role="region" tabindex="0" aria-labelledby="cap-` + id + `"`)
@@ -66,15 +68,18 @@ type view struct {
 	Flow      []flowRow
 	FlowWide, FlowNarrow,
 	TimeWide, TimeNarrow template.HTML
-	Months     []monthRow
-	Gaps       []gapSection
-	GapSums    []gapSum
-	GapOf      []int // consents by source
-	GapColumns int
-	Broken     []brokenRule // errors first
-	Decided    []sourceDecisions
-	Answers    []pipeline.Decision // those that somebody answers for, or should
-	Severity   map[string]int
+	Months       []monthRow
+	Gaps         []gapSection // required fields
+	GapsOptional []gapSection
+	GapSums      []gapSum
+	GapOf        []int // consents by source
+	GapColumns   int
+	Broken       []brokenRule // errors first
+	ToKnow       []brokenRule // those that ask for nothing
+	Dangers      []danger     // hazards, drawn together
+	Decided      []sourceDecisions
+	Answers      []pipeline.Decision // those that somebody answers for, or should
+	Severity     map[string]int
 }
 
 type verdict struct {
@@ -90,7 +95,14 @@ func newView(r *pipeline.ReviewResult) *view {
 	for _, rule := range r.Rules {
 		v.Severity[string(rule.Severity)] += rule.Count
 	}
-	v.Broken = broken(r)
+	for _, b := range broken(r) {
+		if b.Severity == finding.Info {
+			v.ToKnow = append(v.ToKnow, b)
+		} else {
+			v.Broken = append(v.Broken, b)
+		}
+	}
+	v.Dangers = dangers(r.Hazards)
 	v.Decided = bySource(r)
 	for _, d := range r.Decisions {
 		if d.Draft || d.Kind == "stated" || d.Kind == "inferred" || d.Kind == "tolerance" {
@@ -107,7 +119,7 @@ func newView(r *pipeline.ReviewResult) *view {
 	v.Evidence = evidence(r)
 	v.Months = months(&r.Judged.Timeline)
 	v.TimeWide, v.TimeNarrow = timePicture(&r.Judged.Timeline, wide), timePicture(&r.Judged.Timeline, narrow)
-	v.Gaps, v.GapSums = gapSections(&r.Judged.Gaps)
+	v.Gaps, v.GapsOptional, v.GapSums = gapSections(&r.Judged.Gaps)
 	for _, s := range r.Judged.Gaps.Sources {
 		v.GapOf = append(v.GapOf, s.Consents)
 	}
@@ -274,26 +286,27 @@ var sectionNames = map[string]string{
 	"header": "About the record", "processing": "About the processing", "pii": "About the personal data", "party": "About the parties", "event": "About the event",
 }
 
-func gapSections(t *pipeline.GapTable) (list []gapSection, sums []gapSum) {
+func gapSections(t *pipeline.GapTable) (required, optional []gapSection, sums []gapSum) {
 	at := map[pipeline.GapState]int{}
 	for i, s := range []pipeline.GapState{pipeline.GapHeld, pipeline.GapAssigned, pipeline.GapStated, pipeline.GapPartly, pipeline.GapMissing, pipeline.GapNoPlace} {
 		at[s] = i
 		sums = append(sums, gapSum{State: s})
 	}
-	last := ""
 	for _, f := range t.Fields {
-		if f.Section != last {
-			last = f.Section
-			list = append(list, gapSection{Name: sectionNames[f.Section]})
-		}
-		list[len(list)-1].Fields = append(list[len(list)-1].Fields, f)
+		list := &optional
 		if f.Required {
+			list = &required
 			sums[at[f.State]].Required++
 		} else {
 			sums[at[f.State]].Optional++
 		}
+		if name := sectionNames[f.Section]; len(*list) == 0 || (*list)[len(*list)-1].Name != name {
+			*list = append(*list, gapSection{Name: name})
+		}
+		of := &(*list)[len(*list)-1]
+		of.Fields = append(of.Fields, f)
 	}
-	return list, sums
+	return required, optional, sums
 }
 
 // stateWord gives the state of a field as people read it.
@@ -346,7 +359,9 @@ func broken(r *pipeline.ReviewResult) []brokenRule {
 	var list []brokenRule
 	for _, rule := range r.Rules {
 		same := slices.IndexFunc(list, func(b brokenRule) bool {
-			return b.RuleCount == rule.RuleCount && slices.Equal(b.Places, rule.Places)
+			a, c := b.RuleCount, rule.RuleCount
+			a.First, c.First = nil, nil // it is the first of the places
+			return a == c && slices.Equal(b.Places, rule.Places)
 		})
 		if same >= 0 {
 			list[same].Stages += ", " + rule.Stage

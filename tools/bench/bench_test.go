@@ -9,14 +9,14 @@ import (
 // Every peer must find the same cells in the workload, or their times say nothing.
 func TestPeersCountTheSameCells(t *testing.T) {
 	dir := t.TempDir()
-	w := workload{rows: 500, sheets: 2, samples: "../../samples/bench"}
+	w := workload{rows: 500, sheets: 2, every: faultEvery, samples: "../../samples/bench"}
 	if err := w.write(dir); err != nil {
 		t.Fatal(err)
 	}
 	want := int64(0)
 	for s := 1; s <= w.sheets; s++ {
 		for i := 1; i <= w.rows; i++ {
-			r := record(s, i)
+			r := w.record(s, i)
 			want += filled(r.fields[:]) + 1 // and the date
 		}
 	}
@@ -39,10 +39,13 @@ func TestPeersCountTheSameCells(t *testing.T) {
 }
 
 func TestRatiosAreTakenWithinARound(t *testing.T) {
-	a, b := []measured{{wall: 2}, {wall: 30}, {wall: 6}}, []measured{{wall: 1}, {wall: 10}, {wall: 3}}
-	got := ratiosOf(a, b)
+	a, b := []measured{{wall: 2, cpu: 1}, {wall: 30, cpu: 1}, {wall: 6, cpu: 1}}, []measured{{wall: 1, cpu: 4}, {wall: 10, cpu: 5}, {wall: 3, cpu: 4}}
+	got := ratiosOf(a, b, false)
 	if median(got) != 2 || got[0] != 2 || got[2] != 3 {
 		t.Errorf("got %v", got)
+	}
+	if got := ratiosOf(a, b, true); median(got) != 0.25 {
+		t.Errorf("by processor time: %v", got)
 	}
 }
 

@@ -17,15 +17,17 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// workload says what to generate. The content of a row depends on its sheet and number only.
+// workload says what to generate. The content of a row depends on its sheet, its number and how often a row is wrong.
 type workload struct {
 	rows, sheets int
+	every        int // one row in so many is wrong; each fault is told by its own rule
 	samples      string
 }
 
 func (w *workload) flags(f *flag.FlagSet) {
 	f.IntVar(&w.rows, "rows", 300_000, "rows of a sheet, without header")
 	f.IntVar(&w.sheets, "sheets", 1, "sheets of a workbook")
+	f.IntVar(&w.every, "every", faultEvery, "one row in so many is wrong")
 	f.StringVar(&w.samples, "samples", "samples/bench", "`folder` of the batch")
 }
 
@@ -60,7 +62,7 @@ var (
 )
 
 // record gives row i of a sheet, from 1.
-func record(sheet, i int) (r consentRecord) {
+func (w *workload) record(sheet, i int) (r consentRecord) {
 	rnd := rand.New(rand.NewPCG(uint64(sheet), uint64(i)))
 	pick := func(from []string) string { return from[rnd.IntN(len(from))] }
 	id := sheet*10_000_000 + i
@@ -81,7 +83,7 @@ func record(sheet, i int) (r consentRecord) {
 		}
 	}
 	r.when = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Unix() + rnd.Int64N(5*365*86_400)
-	if f := faultOf(i); f != nil {
+	if f := w.faultOf(i); f != nil {
 		f.plant(&r)
 	}
 	return r
@@ -93,7 +95,7 @@ type fault struct {
 	plant func(*consentRecord)
 }
 
-// faultEvery is how often a row is wrong. Every fault is told by its own rule.
+// faultEvery is how often a row is wrong unless another share is asked for.
 const faultEvery = 400
 
 var faults = [...]fault{
@@ -110,26 +112,26 @@ var faults = [...]fault{
 }
 
 // faultOf gives what is wrong with row i of a sheet; nil if nothing is.
-func faultOf(i int) *fault {
-	if i%faultEvery != 0 {
+func (w *workload) faultOf(i int) *fault {
+	if i%w.every != 0 {
 		return nil
 	}
-	return &faults[i/faultEvery%len(faults)]
+	return &faults[i/w.every%len(faults)]
 }
 
 // rejected counts the rows of a sheet that are wrong, by the rule that says so.
 func (w *workload) rejected() map[string]int {
 	n := map[string]int{}
-	for i := faultEvery; i <= w.rows; i += faultEvery {
-		n[faultOf(i).rule]++
+	for i := w.every; i <= w.rows; i += w.every {
+		n[w.faultOf(i).rule]++
 	}
 	return n
 }
 
 // write makes the files of the workload in dir.
 func (w workload) write(dir string) error {
-	if w.rows < 1 || w.rows > 1_048_575 || w.sheets < 1 {
-		return errors.New("a sheet has 1 to 1,048,575 rows below its header, a workbook at least one sheet")
+	if w.rows < 1 || w.rows > 1_048_575 || w.sheets < 1 || w.every < 1 {
+		return errors.New("a sheet has 1 to 1,048,575 rows below its header, a workbook at least one sheet; -every is at least 1")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -279,7 +281,7 @@ func (w workload) sheet(out io.Writer, sheet int, words *sharedStrings) error {
 	for i := 0; i <= w.rows; i++ {
 		r := consentRecord{fields: columns}
 		if i > 0 {
-			r = record(sheet, i)
+			r = w.record(sheet, i)
 		}
 		number := strconv.Itoa(i + 1)
 		b.WriteString(`<row r="` + number + `" spans="1:12" x14ac:dyDescent="0.25">`)
@@ -325,7 +327,7 @@ func (w workload) csv(out io.Writer) error {
 	line(columns)
 	for s := 1; s <= w.sheets; s++ {
 		for i := 1; i <= w.rows; i++ {
-			r := record(s, i)
+			r := w.record(s, i)
 			r.fields[whenColumn] = time.Unix(r.when, 0).UTC().Format(time.DateTime)
 			line(r.fields)
 		}

@@ -129,7 +129,7 @@ func (b *importBench) batch(w *workload, files string) error {
 			return err
 		}
 		fmt.Printf("writing %d rows\n", w.rows)
-		if err := quietly(self, "generate", "-rows", fmt.Sprint(w.rows), "-sheets", "1", "-samples", w.samples, "-out", files); err != nil {
+		if err := quietly(self, "generate", "-rows", fmt.Sprint(w.rows), "-sheets", "1", "-every", fmt.Sprint(w.every), "-samples", w.samples, "-out", files); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,7 @@ type contender struct {
 	name  string
 	args  []string
 	base  string                  // the contender it is held against
+	byCPU bool                    // by processor time instead of wall time
 	prep  func() error            // before each run
 	check func(said []byte) error // of its output
 	runs  []measured
@@ -65,7 +66,7 @@ func table(flags *flag.FlagSet, args []string) error {
 		defer onInterrupt(remove)()
 		fmt.Printf("writing %d sheet(s) of %d rows\n", w.sheets, w.rows)
 		// A process's peak begins with that of the one it was started from, so this one must stay small.
-		gen := exec.Command(self, "generate", "-rows", fmt.Sprint(w.rows), "-sheets", fmt.Sprint(w.sheets), "-samples", w.samples, "-out", *dir)
+		gen := exec.Command(self, "generate", "-rows", fmt.Sprint(w.rows), "-sheets", fmt.Sprint(w.sheets), "-every", fmt.Sprint(w.every), "-samples", w.samples, "-out", *dir)
 		gen.Stderr = os.Stderr
 		if err := gen.Run(); err != nil {
 			return fmt.Errorf("generate: %w", err)
@@ -73,13 +74,16 @@ func table(flags *flag.FlagSet, args []string) error {
 	}
 	in := func(name string) string { return filepath.Join(*dir, name) }
 	const floor, inlineFloor, goCSV = "inflate shared.xlsx (klauspost/compress)", "inflate inline.xlsx (klauspost/compress)", "encoding/csv, ReuseRecord"
+	const dryRun = "dryrun of shared.xlsx"
 	all := []*contender{
 		{name: floor, args: []string{self, "inflate", in(sharedFile)}},
 		{name: "cells --count shared.xlsx", args: []string{program, "cells", "--count", in(sharedFile)}, base: floor},
 		{name: "inventory of shared.xlsx", args: []string{program, "inventory", in(batchFile)}, base: floor, prep: func() error { return os.RemoveAll(in(".sheetlift")) }},
-		{name: "dryrun of shared.xlsx", args: []string{program, "dryrun", in(batchFile), "--output", "json"}, base: floor, prep: func() error {
+		{name: dryRun, args: []string{program, "dryrun", in(batchFile), "--output", "json"}, base: floor, prep: func() error {
 			return errors.Join(os.RemoveAll(in(".sheetlift")), quietly(program, "run", in(batchFile), "--until", "map"))
 		}, check: w.checkDryRun},
+		{name: "report --html --xlsx, processor time", args: []string{program, "report", in(batchFile), "--html", in(".sheetlift/review.html"), "--xlsx", in(".sheetlift/review.xlsx")},
+			base: dryRun, byCPU: true, prep: func() error { return dryRunOnce(program, in(batchFile), in(".sheetlift")) }},
 		{name: inlineFloor, args: []string{self, "inflate", in(inlineFile)}},
 		{name: "cells --count inline.xlsx", args: []string{program, "cells", "--count", in(inlineFile)}, base: inlineFloor},
 		{name: "excelize Rows shared.xlsx, raw", args: []string{self, "excelize", in(sharedFile)}, base: floor},
@@ -156,6 +160,14 @@ func quietly(program string, args ...string) error {
 	return nil
 }
 
+// dryRunOnce takes a batch as far as the dry-run, unless the command before has.
+func dryRunOnce(program, batch, state string) error {
+	if found, err := filepath.Glob(filepath.Join(state, "work", "*", "dryrun-*")); err != nil || len(found) > 0 {
+		return err
+	}
+	return (&importBench{program: program}).dryRun(batch)
+}
+
 // checkDryRun holds a dry-run to the rows that are planted to be wrong: a figure of one that misses some is none.
 func (w *workload) checkDryRun(said []byte) error {
 	var r struct {
@@ -197,7 +209,7 @@ func printTable(out io.Writer, all []*contender) error {
 		peak := column(c.runs, func(m measured) float64 { return float64(m.peak) / 1024 })
 		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f\t", c.name, median(walls), walls[0], walls[len(walls)-1], median(cpu), median(peak))
 		if base := slices.IndexFunc(all, func(o *contender) bool { return o.name == c.base }); base >= 0 {
-			ratios := ratiosOf(c.runs, all[base].runs)
+			ratios := ratiosOf(c.runs, all[base].runs, c.byCPU)
 			fmt.Fprintf(w, "%.2f\t%.2f\t%.2f\t\n", median(ratios), ratios[0], ratios[len(ratios)-1])
 		} else {
 			fmt.Fprintln(w, "1\t\t\t")
@@ -216,10 +228,14 @@ func column(runs []measured, figure func(measured) float64) []float64 {
 	return out
 }
 
-// ratiosOf gives the wall time of each run to that of the base in the same round, in ascending order.
-func ratiosOf(runs, base []measured) []float64 {
+// ratiosOf gives the wall or processor time of each run to that of the base in the same round, in ascending order.
+func ratiosOf(runs, base []measured, byCPU bool) []float64 {
 	var out []float64
 	for i := range runs {
+		if byCPU {
+			out = append(out, float64(runs[i].cpu)/float64(base[i].cpu))
+			continue
+		}
 		out = append(out, float64(runs[i].wall)/float64(base[i].wall))
 	}
 	slices.Sort(out)

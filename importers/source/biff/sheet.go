@@ -23,6 +23,7 @@ type Cell struct {
 	Shared  bool   // Text that stands at Index of the shared strings
 	Index   int
 	NoCache bool // a formula without stored result
+	Look    source.Flags
 }
 
 // SetNumber makes the cell a number, whose digits are appended to scratch.
@@ -52,7 +53,9 @@ func (c *Cell) SetError(code byte) { c.Kind, c.Data = source.ErrorValue, []byte(
 // Sheet collects the cells of one sheet into blocks.
 type Sheet struct {
 	Facts source.Facts
+	Marks source.Marks
 
+	hidden  []uint64 // rows
 	b       *source.Builder
 	lim     *source.Limits
 	strings *Strings
@@ -93,23 +96,60 @@ func (s *Sheet) End() error {
 	if !s.b.Filled() {
 		return nil
 	}
-	word, bit := s.row/64, uint64(1)<<(s.row%64)
-	for len(s.seen) <= word {
-		s.seen = append(s.seen, make([]uint64, max(64, len(s.seen)))...)
-	}
-	if s.seen[word]&bit != 0 {
+	if mark(&s.seen, s.row) {
 		return s.fault(source.ErrMalformed, "two rows of the sheet have this number", RemedyResave)
 	}
-	s.seen[word] |= bit
 	s.b.EndRow(s.row)
 	s.Facts.Rows++
 	s.Facts.Cells += s.cells
 	s.Facts.LastRow = max(s.Facts.LastRow, s.row)
 	s.cells = 0
+	if word := s.row / 64; word < len(s.hidden) && s.hidden[word]&(1<<(s.row%64)) != 0 {
+		s.Marks.HiddenRows.Add(s.row)
+	}
 	if int64(s.Facts.Cells) > s.lim.Cells {
 		return s.fault(source.ErrLimit, "the sheet has more than "+strconv.FormatInt(s.lim.Cells, 10)+" cells", RemedyLimit+" (cells)")
 	}
 	return nil
+}
+
+// Hide notes that a row is hidden, before its cells are put.
+func (s *Sheet) Hide(row int) {
+	s.Facts.HiddenRows++
+	if row <= s.lim.Rows {
+		mark(&s.hidden, row)
+	}
+}
+
+// mark sets the bit of a row, and reports whether it was set before.
+func mark(bits *[]uint64, row int) bool {
+	word, bit := row/64, uint64(1)<<(row%64)
+	for len(*bits) <= word {
+		*bits = append(*bits, make([]uint64, max(64, len(*bits)))...)
+	}
+	was := (*bits)[word]&bit != 0
+	(*bits)[word] |= bit
+	return was
+}
+
+// HideColumns notes that columns are hidden.
+func (s *Sheet) HideColumns(first, last int) {
+	last = min(last, s.lim.Columns-1)
+	if last < first {
+		return
+	}
+	s.Facts.HiddenColumns += last - first + 1
+	if len(s.Marks.HiddenColumns) < source.MarksKept {
+		s.Marks.HiddenColumns = append(s.Marks.HiddenColumns, source.Range{FirstCol: first, LastCol: last})
+	}
+}
+
+// Merge notes a merged range.
+func (s *Sheet) Merge(at source.Range) {
+	s.Facts.Merged++
+	if len(s.Marks.Merged) < source.MarksKept && at.FirstRow <= at.LastRow && at.FirstCol <= at.LastCol {
+		s.Marks.Merged = append(s.Marks.Merged, at)
+	}
 }
 
 // Block hands out the rows that were ended, io.EOF if there are none.
@@ -136,6 +176,7 @@ func (s *Sheet) Put(c *Cell) error {
 	if c.Formula {
 		out.Flags = source.Formula
 	}
+	out.Flags |= c.Look
 	switch {
 	case c.Shared:
 		if c.Index >= s.strings.Len() {

@@ -86,6 +86,9 @@ func (a *ahead) Next() (*source.Block, error) {
 // Facts of the file.
 func (a *ahead) Facts() source.Facts { return a.last.facts }
 
+// Reached tells how much of the file was read.
+func (a *ahead) Reached() (done, whole int64) { return a.last.off, a.book.size }
+
 // Close ends reading.
 func (a *ahead) Close() error {
 	a.once.Do(func() { close(a.stop) })

@@ -69,13 +69,14 @@ type scanned struct {
 	facts source.Facts
 	text  []byte // what was scanned, which is still to be checked
 	line  int    // of what follows it
+	off   int64  // how far the file was read
 	lane  lane   // where all of it lies
 }
 
 // scanBlock scans the next block.
 func (r *reader) scanBlock() scanned {
 	k, err := r.next()
-	s := scanned{block: k, err: err, facts: r.facts, line: r.line}
+	s := scanned{block: k, err: err, facts: r.facts, line: r.line, off: r.off}
 	if err == nil || errors.Is(err, io.EOF) {
 		s.text = r.buf[r.from:r.pos]
 	}

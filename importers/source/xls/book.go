@@ -38,8 +38,10 @@ type Book struct {
 	info    source.Info
 	sheets  []sheet
 	formats []numfmt.Format // by the number that cells give
-	sst     int64           // where the shared strings begin; 0 if there are none
-	strings *biff.Strings   // nil until a sheet is read
+	looks   []source.Flags  // the same way; nil before BIFF8
+	marks   globalMarks
+	sst     int64         // where the shared strings begin; 0 if there are none
+	strings *biff.Strings // nil until a sheet is read
 
 	password string
 	plain    bool // the records were encrypted, and r holds them decrypted

@@ -119,6 +119,15 @@ func (b *Book) global(g *globals, r *records, rec record) (err error) {
 		if len(p) >= 4 {
 			g.ids = append(g.ids, u16(2))
 		}
+		b.look(p)
+	case recFont:
+		b.font(p)
+	case recName:
+		return b.definedName(r, p)
+	case recSupBook:
+		b.marks.own = append(b.marks.own, len(p) >= 4 && u16(2) == 0x0401)
+	case recExternal:
+		return b.external(r, p)
 	case recXF3, recXF4:
 		if len(p) >= 2 {
 			g.ids = append(g.ids, int(p[1]))

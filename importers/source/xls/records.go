@@ -22,9 +22,13 @@ const (
 	recRow2       = 0x0008
 	recBOF2       = 0x0009
 	recEOF        = 0x000a
+	recExternal   = 0x0017 // which sheets references to other sheets lead to
+	recName       = 0x0018
+	recNote       = 0x001c // a comment
 	recFormat2    = 0x001e // and BIFF3
 	recDateMode   = 0x0022
 	recFilePass   = 0x002f
+	recFont       = 0x0031
 	recContinue   = 0x003c
 	recCodePage   = 0x0042
 	recXF2        = 0x0043
@@ -32,7 +36,9 @@ const (
 	recColInfo    = 0x007d
 	recBoundSheet = 0x0085
 	recSheetList4 = 0x008e // BIFF4 workbooks of several sheets
+	recFilterMode = 0x009b // rows are hidden by a filter
 	recAutoFilter = 0x009d
+	recCriteria   = 0x009e // of a column of the filter
 	recMulRK      = 0x00bd
 	recMulBlank   = 0x00be
 	recRString    = 0x00d6
@@ -40,6 +46,7 @@ const (
 	recMerged     = 0x00e5
 	recSST        = 0x00fc
 	recLabelSST   = 0x00fd
+	recSupBook    = 0x01ae
 	recValidation = 0x01be
 	recBlank      = 0x0201
 	recNumber     = 0x0203
@@ -56,6 +63,7 @@ const (
 	recFormat     = 0x041e
 	recXF4        = 0x0443
 	recBOF        = 0x0809
+	recCriteria12 = 0x087e
 )
 
 func isBOF(id uint16) bool {

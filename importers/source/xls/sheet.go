@@ -129,21 +129,25 @@ func (r *reader) survey() error {
 		p := rec.body
 		switch {
 		case len(p) < 2:
+			if rec.id == recFilterMode { // it says nothing further
+				r.mark(rec)
+			}
 		case isCell(rec.id):
 			row := int(binary.LittleEndian.Uint16(p))
 			ordered = ordered && row >= last
 			last = row
 		case rec.id == recRow && len(p) >= 14 && p[12]&0x20 != 0:
-			facts.HiddenRows++
+			r.out.Hide(int(binary.LittleEndian.Uint16(p)) + 1)
 		case rec.id == recColInfo && len(p) >= 10 && p[8]&1 != 0:
-			lo, hi := int(binary.LittleEndian.Uint16(p)), int(binary.LittleEndian.Uint16(p[2:]))
-			facts.HiddenColumns += max(min(hi, r.b.lim.Columns-1)-lo+1, 0)
-		case rec.id == recMerged:
-			facts.Merged += int(binary.LittleEndian.Uint16(p))
-		case rec.id == recAutoFilter:
-			facts.AutoFilter = true
-		case rec.id == recValidation:
-			facts.Validations++
+			r.out.HideColumns(int(binary.LittleEndian.Uint16(p)), int(binary.LittleEndian.Uint16(p[2:])))
+		default:
+			switch rec.id {
+			case recAutoFilter:
+				facts.AutoFilter = true
+			case recValidation:
+				facts.Validations++
+			}
+			r.mark(rec)
 		}
 	})
 	if err == nil && !ordered {
@@ -233,6 +237,14 @@ func (r *reader) format(i int) numfmt.Format {
 	return numfmt.Format{}
 }
 
+// look gives the look of the cells that name an XF.
+func (r *reader) look(xf int) source.Flags {
+	if xf < len(r.b.looks) {
+		return r.b.looks[xf]
+	}
+	return 0
+}
+
 // put puts the cell or cells of a record.
 func (r *reader) put(rec record) error {
 	p := rec.body
@@ -247,7 +259,8 @@ func (r *reader) put(rec record) error {
 		c.Format = r.format(int(p[5] & 0x3f))
 		p = p[7:]
 	} else {
-		c.Format = r.format(int(binary.LittleEndian.Uint16(p[4:])))
+		xf := int(binary.LittleEndian.Uint16(p[4:]))
+		c.Format, c.Look = r.format(xf), r.look(xf)
 		p = p[6:]
 	}
 	switch rec.id {
@@ -299,7 +312,8 @@ func (r *reader) several(p []byte) error {
 	n := (len(p) - 6) / 6
 	for i := range n {
 		at := p[4+6*i:]
-		r.cell = biff.Cell{Col: int(binary.LittleEndian.Uint16(p[2:])) + i, Format: r.format(int(binary.LittleEndian.Uint16(at)))}
+		xf := int(binary.LittleEndian.Uint16(at))
+		r.cell = biff.Cell{Col: int(binary.LittleEndian.Uint16(p[2:])) + i, Format: r.format(xf), Look: r.look(xf)}
 		r.cell.SetNumber(biff.RK(binary.LittleEndian.Uint32(at[2:])), r.scratch[:])
 		if err := r.out.Put(&r.cell); err != nil {
 			return err

@@ -59,6 +59,23 @@ func (t *text) take(n int) ([]byte, error) {
 	return p, nil
 }
 
+// bytes gives n bytes, at most 65,535, wherever the records are split.
+func (t *text) bytes(n int) ([]byte, error) {
+	p := make([]byte, 0, min(n, len(t.body)))
+	for len(p) < n {
+		if len(t.body) == 0 {
+			if err := t.more(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		k := min(n-len(p), len(t.body))
+		p = append(p, t.body[:k]...)
+		t.body = t.body[k:]
+	}
+	return p, nil
+}
+
 // skip passes n bytes over.
 func (t *text) skip(n int64) error {
 	for n > int64(len(t.body)) {

@@ -30,8 +30,10 @@ type Book struct {
 	info    source.Info
 	sheets  []sheet
 	formats []numfmt.Format // by the number that cells give
-	shared  int             // the part of the shared strings, -1 if there is none
-	strings *biff.Strings   // nil until a sheet is read
+	looks   []source.Flags  // the same way
+	marks   bookMarks
+	shared  int           // the part of the shared strings, -1 if there is none
+	strings *biff.Strings // nil until a sheet is read
 }
 
 // sheet is one sheet and its part.
@@ -113,13 +115,17 @@ func (b *Book) Close() error {
 }
 
 func (b *Book) readWorkbook(ctx context.Context, part int, byID map[string]xlsx.Relation) error {
-	want := func(kind int) bool { return kind == brtWbProp || kind == brtBundleSh }
+	want := func(kind int) bool { return kind == brtWbProp || kind == brtBundleSh || isMark(kind) }
 	err := b.each(ctx, part, want, func(r *records, kind int, p []byte) error {
-		if kind == brtWbProp {
+		switch kind {
+		case brtWbProp:
 			b.info.Date1904 = len(p) > 0 && p[0]&1 != 0
-			return nil
+		case brtBundleSh:
+			return b.addSheet(r, p, byID)
+		default:
+			b.mark(kind, p)
 		}
-		return b.addSheet(r, p, byID)
+		return nil
 	})
 	if err == nil && len(b.sheets) == 0 {
 		return b.fault(source.ErrMalformed, b.pkg.Name(part), "the workbook lists no sheets", biff.RemedyResave)
@@ -190,13 +196,18 @@ func (b *Book) readStyles(ctx context.Context, part int) error {
 	cells := false
 	want := func(kind int) bool {
 		cells = (cells || kind == brtBeginCellXFs) && kind != brtEndCellXFs
-		return kind == brtFmt || kind == brtXF && cells
+		return kind == brtFmt || kind == brtXF && cells || kind == brtFont || kind == brtFill
 	}
 	err := b.each(ctx, part, want, func(r *records, kind int, p []byte) error {
 		switch {
+		case kind == brtFont:
+			b.font(p)
+		case kind == brtFill:
+			b.fill(p)
 		case len(p) < 4:
 		case kind == brtXF:
 			ids = append(ids, int(binary.LittleEndian.Uint16(p[2:])))
+			b.look(p)
 		default:
 			if raw, _, ok := wide(p[2:]); ok {
 				code, _ := biff.AppendUTF16(nil, raw)

@@ -33,7 +33,10 @@ const (
 	brtShortSt      = 17
 	brtShortIsst    = 18
 	brtSSTItem      = 19
+	brtName         = 39
+	brtFont         = 43
 	brtFmt          = 44
+	brtFill         = 45
 	brtXF           = 47
 	brtColInfo      = 60
 	brtCellRString  = 62
@@ -43,7 +46,16 @@ const (
 	brtWbProp       = 153
 	brtBundleSh     = 156
 	brtBeginAFilter = 161
+	brtFilters      = 165 // and brtFilters to brtCustom are what a column of a filter is filtered by
+	brtCustom       = 174
 	brtMergeCell    = 176
+	brtSupSelf      = 357
+	brtSupSame      = 358
+	brtSupBookSrc   = 355
+	brtSupAddin     = 667
+	brtSupPlaceHold = 361
+	brtExternSheet  = 362
+	brtBeginComment = 635
 	brtBeginCellXFs = 617
 	brtEndCellXFs   = 618
 	windowSize      = 64 << 10

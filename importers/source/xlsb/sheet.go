@@ -15,6 +15,7 @@ import (
 type reader struct {
 	b       *Book
 	r       *records
+	part    int
 	out     *biff.Sheet
 	sheet   string
 	err     error // what the last Next ended with
@@ -34,7 +35,7 @@ const (
 )
 
 func (b *Book) newReader(ctx context.Context, s sheet) (*reader, error) {
-	r := &reader{b: b, sheet: s.info.Name}
+	r := &reader{b: b, sheet: s.info.Name, part: s.part}
 	name := b.pkg.Name(s.part)
 	r.out = biff.NewSheet(&b.lim, b.strings, func(kind error, message, remedy string) *source.Error { return b.fault(kind, name, message, remedy) })
 	if s.info.Kind == source.ChartSheet || s.info.Kind == source.DialogSheet {
@@ -78,7 +79,7 @@ func (r *reader) Next() (*source.Block, error) {
 // wanted are the records of a sheet that are looked at.
 func wanted(kind int) bool {
 	return kind <= brtShortIsst || kind == brtCellRString || kind == brtColInfo || kind == brtDVal || kind == brtMergeCell ||
-		kind == brtBeginAFilter || kind == brtBeginData || kind == brtEndData
+		kind >= brtBeginAFilter && kind <= brtCustom || kind == brtBeginData || kind == brtEndData
 }
 
 // step reads the next record. The part is read to its end, since only there its checksum is compared.
@@ -104,15 +105,22 @@ func (r *reader) step() error {
 	case brtColInfo:
 		if len(p) >= 18 && p[16]&1 != 0 {
 			lo, hi := binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint32(p[4:])
-			r.out.Facts.HiddenColumns += max(int(min(int64(hi), int64(r.b.lim.Columns)-1)-int64(lo)+1), 0)
+			r.out.HideColumns(int(lo), int(hi))
 		}
 	case brtDVal:
 		r.out.Facts.Validations++
+		r.validation(p)
 	case brtMergeCell:
-		r.out.Facts.Merged++
+		if at, ok := area(p); ok {
+			r.out.Merge(at)
+		}
 	case brtBeginAFilter:
 		r.out.Facts.AutoFilter = true
 	default:
+		if kind >= brtFilters && kind <= brtCustom {
+			r.out.Marks.Filtered = true
+			return nil
+		}
 		if kind <= brtShortIsst || kind == brtCellRString {
 			return r.put(kind, p)
 		}
@@ -128,11 +136,12 @@ func (r *reader) beginRow(p []byte) error {
 	if len(p) < 12 {
 		return r.r.short()
 	}
+	row := int(binary.LittleEndian.Uint32(p)) + 1
 	if p[11]&0x10 != 0 {
-		r.out.Facts.HiddenRows++
+		r.out.Hide(row)
 	}
 	r.col = -1
-	return r.out.Begin(int(binary.LittleEndian.Uint32(p)) + 1)
+	return r.out.Begin(row)
 }
 
 // put puts a cell. It begins with its column, which the short forms leave out, and the number of its style (MS-XLSB 2.5.9).
@@ -159,6 +168,7 @@ func (r *reader) put(kind int, p []byte) error {
 	*c = biff.Cell{Col: r.col}
 	if style := int(binary.LittleEndian.Uint32(p[head-4:]) & 0xffffff); style < len(r.b.formats) {
 		c.Format = r.b.formats[style]
+		c.Look = r.b.looks[style]
 	}
 	p = p[head:]
 	if need := valueLen[kind]; len(p) < need {

@@ -69,6 +69,40 @@ func FuzzStrings(f *testing.F) {
 	})
 }
 
+// FuzzMarks holds that what a sheet shows beside its cells never keeps them from being read, and is bounded: the end of a sheet, its
+// comments, and a table.
+func FuzzMarks(f *testing.F) {
+	f.Add(`<autoFilter ref="A1:C5"><filterColumn colId="0"><filters><filter val="x"/></filters></filterColumn></autoFilter><mergeCells><mergeCell ref="A1:C1"/></mergeCells>`+
+		`<dataValidations><dataValidation type="list" sqref="A2:A5 C2"><formula1>"yes, no,""maybe"""</formula1></dataValidation><dataValidation type="list" sqref="B2"><formula1>stati</formula1></dataValidation></dataValidations>`,
+		`<comments><commentList><comment ref="A2"/><comment ref="B7"/></commentList></comments>`, `<table><autoFilter ref="A1:B3"><filterColumn colId="0"><filters blank="1"/></filterColumn></autoFilter></table>`)
+	f.Add(`<extLst><ext><x14:dataValidations><x14:dataValidation type="list"><x14:formula1><xm:f>'It''s a list'!$A1:$A$3</xm:f></x14:formula1><xm:sqref>F2:F9</xm:sqref></x14:dataValidation></x14:dataValidations></ext></extLst>`,
+		`<ThreadedComments><threadedComment ref="A2"/></ThreadedComments>`, `<table>`)
+	f.Fuzz(func(t *testing.T, tail, comments, table string) {
+		parts := append(replace(workbookParts(`<row r="1"><c r="A1"><v>1</v></c></row><row r="2" hidden="1"><c r="A2"><v>2</v></c></row>`, "", ""), "xl/worksheets/sheet1.xml", func(s string) string {
+			return strings.Replace(s, "</sheetData>", "</sheetData>"+tail, 1)
+		}), part{"xl/worksheets/_rels/sheet1.xml.rels", relsXML(relXML("rId1", "comments", "../comments1.xml") + relXML("rId2", "table", "../tables/table1.xml"))},
+			part{"xl/comments1.xml", comments}, part{"xl/tables/table1.xml", table})
+		raw := zipped(t, parts)
+		if _, _, err := answered(t, raw); err != nil {
+			return
+		}
+		m, _ := marked(t, parts)
+		if len(m.Lists) > source.MarksKept || len(m.Merged) > source.MarksKept || m.HiddenRows.N != 1 {
+			t.Fatalf("%d lists, %d merged ranges, hidden rows %+v", len(m.Lists), len(m.Merged), m.HiddenRows)
+		}
+		for _, l := range m.Lists {
+			if len(l.Ranges) == 0 || len(l.Values) > source.ListKept {
+				t.Fatalf("list %+v", l)
+			}
+			for _, r := range append(l.Ranges, l.Cells) {
+				if r.FirstRow > r.LastRow || r.FirstCol > r.LastCol {
+					t.Fatalf("range %+v", r)
+				}
+			}
+		}
+	})
+}
+
 var le = binary.LittleEndian
 
 // spoil keeps rows and cells from being read by the fast paths: an attribute that means nothing is added where they begin

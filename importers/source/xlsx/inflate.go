@@ -307,6 +307,7 @@ type stream struct {
 	eof  bool
 	max  int // longest element
 	over func() error
+	came int64 // bytes so far
 }
 
 func newStream(ctx context.Context, r io.Reader, size int64, longest int, over func() error) *stream {
@@ -342,6 +343,7 @@ func (s *stream) next() error {
 		return c.err
 	}
 	s.eof = c.err != nil
+	s.came += int64(c.n)
 	tail := s.buf[s.pos:]
 	if len(tail) <= chunkHead {
 		at := chunkHead - len(tail)

@@ -100,22 +100,27 @@ func (r *sheetReader) validation(t token) error {
 			l.Ranges = append(l.Ranges, at)
 		}
 	}
+	if l.moves.FollowsMoving(l.Ranges) {
+		l.List = source.List{Ranges: l.Ranges, Opaque: true}
+	}
 	if len(l.Ranges) > 0 {
-		r.marks.Lists = append(r.marks.Lists, l)
+		r.marks.Lists = append(r.marks.Lists, l.List)
 	}
 	return nil
 }
 
+// list is a list before it is known whether the cells that hold its values are the same for every cell of the validation.
+type list struct {
+	source.List
+	moves source.Moves
+}
+
 // list reads the formula of a list: "a,b,c", cells, or the name of cells.
-func (b *Book) list(formula string) (l source.List) {
+func (b *Book) list(formula string) (l list) {
 	formula = strings.TrimSpace(strings.TrimPrefix(formula, "="))
 	if inner, ok := strings.CutPrefix(formula, `"`); ok {
 		if inner, ok = strings.CutSuffix(inner, `"`); ok {
-			for v := range strings.SplitSeq(strings.ReplaceAll(inner, `""`, `"`), ",") {
-				if v = strings.TrimSpace(v); v != "" && len(l.Values) < source.ListKept {
-					l.Values = append(l.Values, v)
-				}
-			}
+			l.Values = source.ListValues(strings.ReplaceAll(inner, `""`, `"`))
 			return l
 		}
 	}
@@ -130,7 +135,7 @@ func (b *Book) list(formula string) (l source.List) {
 		}
 	}
 	if at, ok := source.ParseRange(cells); ok {
-		return source.List{Refers: true, Sheet: sheet, Cells: at}
+		return list{source.List{Refers: true, Sheet: sheet, Cells: at}, source.MovesOf(cells)}
 	}
-	return source.List{Opaque: true}
+	return list{List: source.List{Opaque: true}}
 }

@@ -69,6 +69,12 @@ func (r *sheetReader) Close() error {
 	return nil
 }
 
+// Reached tells how much of the sheet's part was read.
+func (r *sheetReader) Reached() (done, whole int64) {
+	a := r.book.a
+	return r.w.came - int64(len(r.w.buf)-r.w.pos), a.entries[r.book.workbook.sheets[r.index].part].size
+}
+
 // Facts of the sheet.
 func (r *sheetReader) Facts() source.Facts { return r.facts }
 
