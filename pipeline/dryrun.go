@@ -323,13 +323,16 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			d.prepareRow(sh, p, row, !slices.ContainsFunc(row.Records, func(r mappings.RecordOut) bool { return d.teaches(sh, &r) }))
 		}
 	}
+	if err := d.hear(ctx, sh, plan); err != nil {
+		return err
+	}
 	return d.pass(ctx, sh, plan, prepare, func(p *passed) error {
 		for i := range p.rows.List {
 			row := &p.rows.List[i]
 			d.cameBack(sh, plan, row)
 			for k := range row.Partial {
 				rec := &row.Partial[k].Record
-				if opposes(rec) {
+				if speaks(rec) {
 					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
@@ -347,7 +350,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 
 // teaches reports whether other rows may be judged by a record, beyond whom it speaks of.
 func (d *dryRunner) teaches(sh *sheet, rec *mappings.RecordOut) bool {
-	return rec.KeyDup || !rec.Entity.Event || opposes(&rec.Record) || d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}]
+	return rec.KeyDup || d.snap.kind == Mended || !rec.Entity.Event || opposes(&rec.Record) || d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}]
 }
 
 // learnRow takes in an accepted row of the survey.
@@ -360,6 +363,9 @@ func (d *dryRunner) learnRow(sh *sheet, row *mappings.Row, records []identified)
 	for k := range records {
 		x := &records[k]
 		st.consent = x.Entity.Event
+		if d.snap.kind == Mended && d.facts.heldState(x) != heldSame { // its key may be that of a row that is not here
+			d.facts.group(x)
+		}
 		if untouched {
 			d.facts.know(&x.Record, x.id(), x.system, sh.src.obtained, st)
 		} else {
@@ -376,7 +382,7 @@ func (d *dryRunner) standing(sh *sheet, records []identified) (st standing) {
 	}
 	for k := range records {
 		x := &records[k]
-		if x.KeyDup {
+		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
 			st.records = append(st.records, x.recordUID)
 		}
 		switch rule := d.decide(sh.src, sh.statements[x.Spec], x).rule; rule {

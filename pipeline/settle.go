@@ -137,6 +137,9 @@ func (s *settler) skip(rule string) {
 func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.Size]byte) error {
 	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
+	if torn, err := s.torn(row); torn || err != nil {
+		return err
+	}
 	if len(s.gone) > 0 && row.Verdict != mappings.Accepted {
 		for _, x := range s.plan.Named(row) {
 			delete(s.gone, s.id.Record(s.sh.src.System, x.Entity.Name, x.Key))
@@ -149,11 +152,8 @@ func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.S
 		s.skip(row.Rule)
 		return nil
 	}
-	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) {
-		if err := s.report(row, "row.unmended", "", nil, nil); err != nil {
-			return err
-		}
-		return s.reject(row, "row.unmended")
+	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) && !s.solved(row, records) {
+		return s.unmended(row)
 	}
 	keep := s.keep[:0]
 	defer func() { s.keep = keep }()
@@ -307,7 +307,7 @@ func worded(message string) func(*finding.Finding) {
 
 // decide applies the rules to one record, whatever speaks against it. It changes nothing.
 func (d *dryRunner) decide(src *Source, statements map[string]importers.Statement, x *identified) (out decision) {
-	if x.KeyDup {
+	if x.KeyDup || d.facts.left[x.recordUID] {
 		switch d.facts.keyState(x) {
 		case keyConflict:
 			out.rule = "key.multiple_match"

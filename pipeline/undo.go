@@ -22,7 +22,12 @@ type UndoResult struct {
 	Entities  []Retracted `json:"entities"`
 	Retracted int64       `json:"retracted"`
 	Kept      int64       `json:"kept"`
+
+	next string // the stage that comes next
 }
+
+// Next is the stage with which the batch goes on: on the bytes of its initial freeze, whatever became of the files since.
+func (r *UndoResult) Next() string { return r.next }
 
 // Retracted counts what an undo took back of one entity, and what it kept because it is no longer only the batch's.
 type Retracted struct {
@@ -115,7 +120,7 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	}
 	key := p.key(Undo, imports...)
 	dir := p.workDir(Undo, key)
-	return execute(ctx, p, task[UndoResult]{
+	r, err := execute(ctx, p, task[UndoResult]{
 		stage: Undo, key: key,
 		pre:   map[string]any{"records": int64(len(imports))},
 		check: func(context.Context, *UndoResult) error { return nil },
@@ -144,6 +149,23 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 			return rec.close(&r.Outcome, dir)
 		},
 	})
+	if err == nil {
+		r.next, err = p.afterUndo(ctx)
+	}
+	return r, err
+}
+
+// afterUndo is the stage with which the initial snapshot goes on: the dry-run, or map if the mappings changed since.
+func (p *Pipeline) afterUndo(ctx context.Context) (string, error) {
+	mapped, _, err := last[MapResult](ctx, p, Map)
+	if err != nil {
+		return "", err
+	}
+	maps, err := p.loadMappings()
+	if err != nil || mapped == nil || p.mappingDrift(mapped, maps) != "" {
+		return Map, nil // which says what is wrong with a mapping that can't be read
+	}
+	return DryRun, nil
 }
 
 // retract takes back the records of one pass, a chunk a transaction with its checkpoint.
