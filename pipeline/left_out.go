@@ -97,7 +97,8 @@ func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) er
 // leftOut takes in what the rejected rows of earlier snapshots say against consents, if they did not come back. Otherwise a refusal
 // that was rejected, and that stood against a consent therefore, would be forgotten with the row: leaving it out would raise the
 // consent. Of a mended snapshot it also takes in which content such rows have under their keys: a conflict is mended when all its
-// rows agree, not when one is left out. And it learns why the rows of mended files were rejected.
+// rows agree, not when one is left out. It learns which identifiers stand beside each other in such rows, and why the rows of mended
+// files were rejected.
 //
 // A row came back if the workbook of rejects holds it; elsewhere, if the snapshot brings as many rows of its key as were rejected. It
 // came in if the register has the row, or its record, from a later snapshot than the one that rejected it.
@@ -278,11 +279,27 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 	if err := rows(func(row *mappings.Row) {
 		l.went(now, fr, s, row, wanted[row.Num])
 		say(row, row.Num)
+		l.link(s, row, wanted[row.Num], back(row, row.Num))
 		l.content(sh, row, l.rowPlace(fr.Snapshot, s.Name, row.Num), back(row, row.Num))
 	}); err != nil {
 		return err
 	}
 	return sh.view.hear(ctx, plan, say)
+}
+
+// link takes in who is one subject as far as a rejected row says so, which the register does not know. Of one that was rejected because
+// its subject was erased that stands whatever came later: else the subject came back under its other identifier.
+func (l *leavings) link(s *Source, row *mappings.Row, r *rejectedRow, back bool) {
+	if row.Verdict != mappings.Accepted || back && !slices.ContainsFunc(r.Faults, func(f rejectedBy) bool { return f.Rule == "subject.erased" }) {
+		return
+	}
+	var records [][]importers.Key
+	for k := range row.Records {
+		if keys := importers.SubjectKeys(&row.Records[k].Record, s.System); len(keys) > 0 {
+			records = append(records, keys)
+		}
+	}
+	l.facts.linkRow(records)
 }
 
 // went notes why a row that came back in a mended file was rejected.

@@ -85,7 +85,7 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 		check: func(context.Context, *ReconcileResult) error { return errRemake },
 		do:    do,
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // of one that was interrupted nobody knows what it would have found
 		if unsaid := p.notReconciled(ctx, key, pre, r, err); unsaid != nil {
 			err = errors.Join(err, unsaid)
 		}
@@ -96,9 +96,6 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 // notReconciled keeps an earlier success from standing as the last word on a batch that was found otherwise since: r is what was
 // found; nil, or not complete, if the comparison could not be made for the fault. Reconciled again with the earlier result, that one is the last word once more.
 func (p *Pipeline) notReconciled(ctx context.Context, key string, pre map[string]any, r *ReconcileResult, fault error) error {
-	if ctx.Err() != nil {
-		return nil // nobody knows what it would have found
-	}
 	if r != nil && r.Complete {
 		_, err := execute(ctx, p, task[ReconcileResult]{
 			stage: Reconcile, key: p.key(Reconcile, key, r.Digest), pre: pre,

@@ -52,11 +52,11 @@ func (p *Pipeline) CheckRejects(ctx context.Context, path string) error {
 	}
 	for i := range q.batch.Sources {
 		sh, err := q.openSheet(ctx, fr, &q.batch.Sources[i], maps[i], nil)
-		if err != nil {
-			return nil // the stage says what is wrong with it
+		text := err != nil // the stage says what is wrong with it
+		if err == nil {
+			text = sh.records()
+			sh.close()
 		}
-		text := sh.records()
-		sh.close()
 		if text {
 			return nil
 		}

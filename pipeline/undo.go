@@ -161,11 +161,10 @@ func (p *Pipeline) afterUndo(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	maps, err := p.loadMappings()
-	if err != nil || mapped == nil || p.mappingDrift(mapped, maps) != "" {
-		return Map, nil // which says what is wrong with a mapping that can't be read
+	if maps, err := p.loadMappings(); err == nil && mapped != nil && p.mappingDrift(mapped, maps) == "" {
+		return DryRun, nil
 	}
-	return DryRun, nil
+	return Map, nil // which says what is wrong with a mapping that can't be read
 }
 
 // retract takes back the records of one pass, a chunk a transaction with its checkpoint.
