@@ -18,7 +18,8 @@ const Undo = "undo"
 // UndoResult is what an undo took back, and what it kept.
 type UndoResult struct {
 	Outcome
-	Number    int         `json:"number"` // of the newest snapshot that it covers
+	Number    int         `json:"number"`              // of the newest snapshot that it covers
+	Snapshots []string    `json:"snapshots,omitempty"` // those after the initial one that the batch no longer has: only the initial one is imported anew
 	Entities  []Retracted `json:"entities"`
 	Retracted int64       `json:"retracted"`
 	Kept      int64       `json:"kept"`
@@ -87,7 +88,7 @@ func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) erro
 // that was not. After it the batch is where it was after its initial freeze.
 func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	p = p.initial()
-	all, _, err := p.freezes(ctx)
+	all, undone, err := p.freezes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +128,11 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 		do: func(ctx context.Context, op *ledger.Op, r *UndoResult) error {
 			r.Outcome = p.begin(UndoSchema)
 			r.Number = all[len(all)-1].Number
+			for _, fr := range all {
+				if fr.Number > undone {
+					r.Snapshots = append(r.Snapshots, fr.Snapshot)
+				}
+			}
 			before, err := p.lookUndos(ctx)
 			if err != nil {
 				return err
