@@ -80,7 +80,7 @@ func (d *decider) notice(id, version, wording string) *notice {
 // decide applies the rules to one record, whatever speaks against it. It changes nothing.
 func (d *decider) decide(x *identified) (out decision) {
 	src := d.sh.src
-	if x.KeyDup {
+	if x.KeyDup || d.facts.left[x.recordUID] {
 		switch d.facts.keyState(x) {
 		case keyConflict:
 			out.rule = "key.multiple_match"

@@ -369,6 +369,9 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			return nil
 		}, nil
 	}
+	if err := d.hear(ctx, sh, plan); err != nil {
+		return err
+	}
 	surveyed := d.newDecider(sh)
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		for i := range p.list {
@@ -376,14 +379,14 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			d.cameBack(sh, plan, x.row)
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
-				if opposes(rec) {
+				if speaks(rec) {
 					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, x.row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
 			if x.row.Verdict != mappings.Accepted {
 				continue
 			}
-			if slices.ContainsFunc(x.records, func(x identified) bool { return teaches(x.RecordOut) }) {
+			if slices.ContainsFunc(x.records, func(x identified) bool { return d.teaches(x.RecordOut) }) {
 				d.learnRow(surveyed, x.row, x.records)
 			}
 			d.facts.linkRow(x.records)
@@ -426,8 +429,8 @@ func sameProfile(s *Source, got *mappings.Profile, want string) error {
 }
 
 // teaches reports whether other rows may be judged by a record, beyond whom it speaks of.
-func teaches(rec *mappings.RecordOut) bool {
-	return rec.KeyDup || !rec.Entity.Event || opposes(&rec.Record)
+func (d *dryRunner) teaches(rec *mappings.RecordOut) bool {
+	return rec.KeyDup || d.snap.kind == Mended || !rec.Entity.Event || opposes(&rec.Record)
 }
 
 // learnRow takes in an accepted row of the survey.
@@ -442,6 +445,9 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 	for k := range records {
 		x := &records[k]
 		st.consent = x.Entity.Event
+		if d.snap.kind == Mended && d.facts.heldState(x) != heldSame { // its key may be that of a row that is not here
+			d.facts.group(x)
+		}
 		if untouched {
 			d.facts.know(&x.Record, x.id(), x.system, sh.src.obtained, st)
 		} else {
@@ -458,7 +464,7 @@ func (d *dryRunner) standing(surveyed *decider, records []identified) (st standi
 	}
 	for k := range records {
 		x := &records[k]
-		if x.KeyDup {
+		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
 			st.records = append(st.records, x.recordUID)
 		}
 		switch rule := surveyed.decide(x).rule; rule {

@@ -29,6 +29,7 @@ type facts struct {
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
 	filed       map[int32][]*against            // by place (see importers.Links), once linked
 	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
+	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back
 	shared      map[[2]string]bool              // (system, entity) that several sources bring
 	held        map[uuid.UUID][sha256.Size]byte // record or event id to content digest
 	heldRecords map[uuid.UUID]bool              // record ids of held events
@@ -58,7 +59,7 @@ func newFacts() *facts {
 	return &facts{
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
-		held: map[uuid.UUID][sha256.Size]byte{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
+		held: map[uuid.UUID][sha256.Size]byte{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
 	}
 }
 
@@ -100,13 +101,7 @@ func opposes(rec *importers.Record) bool {
 // learn takes in a record of an accepted row of the survey.
 func (f *facts) learn(x identified, obtained int64, s standing) {
 	if x.KeyDup {
-		g := f.keys[x.recordUID]
-		if g == nil {
-			g = &keyGroup{contents: map[[sha256.Size]byte]bool{}, history: x.History}
-			f.keys[x.recordUID] = g
-		}
-		g.contents[x.content] = false
-		g.history = g.history && x.History
+		f.group(&x)
 	}
 	if x.Entity.Config {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
@@ -115,6 +110,17 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 	if !x.Entity.Event || opposes(&x.Record) {
 		f.knowOf(&x.Record, x.keys, x.id(), obtained, s)
 	}
+}
+
+// group takes in the content that a row has under its key.
+func (f *facts) group(x *identified) {
+	g := f.keys[x.recordUID]
+	if g == nil {
+		g = &keyGroup{contents: map[[sha256.Size]byte]bool{}, history: x.History}
+		f.keys[x.recordUID] = g
+	}
+	g.contents[x.content] = false
+	g.history = g.history && x.History
 }
 
 // know takes in a record of the survey or of the register.

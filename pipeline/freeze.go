@@ -62,7 +62,7 @@ func (p *Pipeline) Freeze(ctx context.Context) (*FreezeResult, error) {
 		return nil, err
 	} else if frec != nil && !p.sameFiles(frozen, inv) {
 		return nil, &GateError{Stage: Freeze, Why: "the batch is frozen already, from other bytes than the newest inventory saw",
-			Remedy: "put the frozen files back, or take the new export in with `sheetlift freeze --snapshot delta FILE`, or start a new batch (another name in batch.yaml)"}
+			Remedy: "put the frozen files back, or go on with what is frozen: `sheetlift map`, `dryrun` and `import` don't look at the files; the new export comes in after that, with `sheetlift freeze --snapshot delta FILE`, or as a new batch (another name in batch.yaml)"}
 	}
 	if err := p.unchangedSince(inv); err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) (*waiting
 		return nil, err
 	}
 	w := &waiting{gate: &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s is not imported yet, and a further one would take its place", before.Snapshot),
-		Remedy: "run `sheetlift run` first; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}}
+		Remedy: "run `sheetlift run` first, or `sheetlift map`, `dryrun` and `import` if the files that were frozen have changed since; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}}
 	var ops []*ledger.Record
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)

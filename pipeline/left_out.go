@@ -7,29 +7,41 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"sheetlift/importers"
+	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/store"
 )
 
-// came is what a snapshot after the initial one brings of a source.
+// came is what a snapshot after the initial one brings of a source: rows that can be read. One that can't, or that says nothing any
+// more, takes back nothing of what it said before.
 type came struct {
-	keys map[string]int // by entity and key: rows that name it
+	keys map[string]int // by entity and key: rows that give it
+	rows map[int]bool   // by number, of a workbook
 	view *mendedView    // of rows that came back in a workbook
 }
 
-// cameBack notes the keys that a row names, whatever becomes of it.
+// cameBack notes the keys that a row gives.
 func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, row *mappings.Row) {
 	if d.snap.kind == "" {
 		return
 	}
 	c := d.came[sh.src.Name]
 	if c == nil {
-		c = &came{keys: map[string]int{}, view: sh.view}
+		c = &came{keys: map[string]int{}, rows: map[int]bool{}, view: sh.view}
 		d.came[sh.src.Name] = c
+	}
+	if row.Verdict != mappings.Accepted {
+		return
 	}
 	for _, key := range namedKeys(plan, row) {
 		c.keys[key]++
+	}
+	if c.view != nil && c.view.rows != nil {
+		c.rows[row.Num] = true
 	}
 }
 
@@ -53,10 +65,43 @@ func namedKeys(plan *mappings.Plan, row *mappings.Row) []string {
 	return keys
 }
 
+// speaks reports whether a record speaks against consents though its row is rejected: it opposes them, or says that its subject
+// was erased.
+func speaks(rec *importers.Record) bool {
+	if rec.Entity.Name != "case" || opposes(rec) {
+		return opposes(rec)
+	}
+	_, erases := importers.ErasureOf(rec, "", 0)
+	return erases
+}
+
+// said are the records of a row that speak against consents, whatever becomes of the row.
+func said(row *mappings.Row, f func(k int, rec *importers.Record)) {
+	for k, rec := range append(slices.Clone(row.Partial), row.Records...) {
+		if speaks(&rec.Record) {
+			f(k, &rec.Record)
+		}
+	}
+}
+
+// hear takes in what rows of a mended workbook say against consents that can't be taken: nobody knows which rows they are, but
+// somebody said it.
+func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
+	return sh.view.hear(ctx, plan, func(row *mappings.Row, _ int) {
+		said(row, func(k int, rec *importers.Record) {
+			d.facts.know(rec, fmt.Sprintf("%s heard %d record %d", sh.src.Name, row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+		})
+	})
+}
+
 // leftOut takes in what the rejected rows of earlier snapshots say against consents, if they did not come back. Otherwise a refusal
 // that was rejected, and that stood against a consent therefore, would be forgotten with the row: leaving it out would raise the
-// consent. A row came back if the workbook of rejects holds it; elsewhere, if the snapshot brings as many rows of its key as were
-// rejected. One whose record the register holds by now came in.
+// consent. Of a mended snapshot it also takes in which content such rows have under their keys: a conflict is mended when all its
+// rows agree, not when one is left out. It learns which identifiers stand beside each other in such rows, and why the rows of mended
+// files were rejected.
+//
+// A row came back if the workbook of rejects holds it; elsewhere, if the snapshot brings as many rows of its key as were rejected. It
+// came in if the register has the row, or its record, from a later snapshot than the one that rejected it.
 func (d *dryRunner) leftOut(ctx context.Context) error {
 	if d.snap.kind == "" {
 		return nil
@@ -65,7 +110,10 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from := origins(list)
+	l := &leavings{dryRunner: d, from: origins(list), contents: map[place][]identified{}}
+	if err := l.since(ctx, list); err != nil {
+		return err
+	}
 	for _, fr := range list {
 		if fr.Snapshot == d.snap.name {
 			break
@@ -86,30 +134,98 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 			return err
 		}
 		for i := range q.batch.Sources {
-			same := from.of(fr.Snapshot, q.batch.Sources[i].Name) == from.of(d.snap.name, q.batch.Sources[i].Name)
-			if err := d.leftOutOf(ctx, q, fr, i, maps[i], filepath.Dir(dry.FindingsFile), same); err != nil {
+			if err := l.of(ctx, q, fr, i, maps[i], filepath.Dir(dry.FindingsFile)); err != nil {
 				return err
 			}
 		}
 	}
+	l.keys()
 	return nil
 }
 
-// leftOutOf is leftOut for one source of one earlier snapshot. sameRows: mended rows of this snapshot have the numbers of its rows.
-func (d *dryRunner) leftOutOf(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, dir string, sameRows bool) error {
-	s := &q.batch.Sources[i]
-	wanted := map[int]bool{}
-	err := readRejected(dir, func(r *rejectedRow) error {
-		if r.Source == s.Name {
-			wanted[r.Row] = true
+// leavings are the rejected rows of earlier snapshots, as a later one finds them.
+type leavings struct {
+	*dryRunner
+	from     rowOrigins
+	rows     map[place]int          // number of the newest snapshot that brought a row in; place.source is the snapshot it is a row of, and the source
+	records  map[uuid.UUID]int      // the same of a record
+	contents map[place][]identified // by row: what it has under its keys
+}
+
+// rowPlace is where a row is, whichever snapshot holds it.
+func (l *leavings) rowPlace(snapshot, source string, row int) place {
+	return place{l.from.of(snapshot, source) + "\x00" + source, row}
+}
+
+// since learns when rows and records came in.
+func (l *leavings) since(ctx context.Context, list []*FreezeResult) error {
+	l.rows, l.records = map[place]int{}, map[uuid.UUID]int{}
+	number := map[string]int{}
+	for _, fr := range list {
+		number[fr.Snapshot] = fr.Number
+	}
+	ids := map[uuid.UUID]int{}
+	return l.db.View(ctx, func(tx *store.Tx) error {
+		err := register.EachProvenance(ctx, tx, l.id.Tenant, l.batch.Name, "", func(pr register.Provenance) error {
+			n, live := number[pr.Snapshot]
+			id, err := uuid.Parse(pr.ID)
+			if err != nil || !live || n == 0 { // nothing is rejected before the initial snapshot
+				return err
+			}
+			at := l.rowPlace(pr.Snapshot, pr.Source, int(pr.Row))
+			l.rows[at], ids[id] = max(l.rows[at], n), max(ids[id], n)
+			return nil
+		})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for i := range importers.Entities {
+			e := &importers.Entities[i]
+			for _, system := range l.initial().systems() {
+				err := register.EachHeld(ctx, tx, e, l.id.Tenant, system, func(h register.Held) error {
+					id, err := uuid.Parse(h.ID)
+					if err != nil {
+						return err
+					}
+					n, ok := ids[id]
+					if e.Event && ok {
+						if id, err = uuid.Parse(h.RecordID); err != nil {
+							return err
+						}
+					}
+					if ok {
+						l.records[id] = max(l.records[id], n)
+					}
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
-	if err != nil || len(wanted) == 0 {
+}
+
+// of takes in what one source of one earlier snapshot leaves.
+func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, dir string) error {
+	s := &q.batch.Sources[i]
+	wanted := map[int]*rejectedRow{}
+	err := readRejected(dir, func(r *rejectedRow) error {
+		if r.Source == s.Name {
+			wanted[r.Row] = r
+		}
+		return nil
+	})
+	part := fr.part(s.Name)
+	if err != nil || len(wanted) == 0 && (part == nil || part.Sheet == "") {
 		return err
 	}
 	sh, err := q.openSheet(ctx, fr, s, m, nil)
-	if err != nil {
+	if err != nil || len(wanted) == 0 && len(sh.view.heard) == 0 {
+		if err == nil {
+			sh.close()
+		}
 		return err
 	}
 	defer sh.close()
@@ -123,7 +239,7 @@ func (d *dryRunner) leftOutOf(ctx context.Context, q *Pipeline, fr *FreezeResult
 		return sh.each(ctx, func(b *source.Block) error {
 			plan.Keep(b, &kept)
 			for k := range kept.List {
-				if row := &kept.List[k]; wanted[row.Num] {
+				if row := &kept.List[k]; wanted[row.Num] != nil {
 					f(row)
 				}
 			}
@@ -138,35 +254,115 @@ func (d *dryRunner) leftOutOf(ctx context.Context, q *Pipeline, fr *FreezeResult
 	}); err != nil {
 		return err
 	}
-	now := d.came[s.Name]
-	return rows(func(row *mappings.Row) {
-		if sameRows && now != nil && now.view != nil && now.view.rows != nil {
-			if _, ok := now.view.at[row.Num]; ok {
-				return
+	now := l.came[s.Name]
+	// back reports whether what a row said is superseded by what came later. num is its number; 0 of one that is only heard.
+	back := func(row *mappings.Row, num int) bool {
+		at := l.rowPlace(fr.Snapshot, s.Name, num)
+		if num > 0 && l.rows[at] > fr.Number {
+			return true
+		}
+		if num > 0 && now != nil && now.view != nil && now.view.rows != nil && l.from.of(fr.Snapshot, s.Name) == l.from.of(l.snap.name, s.Name) {
+			if _, ok := now.view.at[num]; ok {
+				return now.rows[num]
 			}
 		}
-		keys := namedKeys(plan, row)
-		for k, rec := range append(slices.Clone(row.Partial), row.Records...) {
-			if !opposes(&rec.Record) || d.cameIn(s, keys, now, rejected) {
-				continue
-			}
-			d.facts.know(&rec.Record, fmt.Sprintf("%s of %s row %d record %d", s.Name, fr.Snapshot, row.Num, k), s.System, s.obtained, standing{rejected: true})
+		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number)
+	}
+	say := func(row *mappings.Row, num int) {
+		if back(row, num) {
+			return
 		}
-	})
+		said(row, func(k int, rec *importers.Record) {
+			l.facts.know(rec, fmt.Sprintf("%s of %s row %d record %d", s.Name, fr.Snapshot, row.Num, k), s.System, s.obtained, standing{rejected: true})
+		})
+	}
+	if err := rows(func(row *mappings.Row) {
+		l.went(now, fr, s, row, wanted[row.Num])
+		say(row, row.Num)
+		l.link(s, row, wanted[row.Num], back(row, row.Num))
+		l.content(sh, row, l.rowPlace(fr.Snapshot, s.Name, row.Num), back(row, row.Num))
+	}); err != nil {
+		return err
+	}
+	return sh.view.hear(ctx, plan, say)
 }
 
-// cameIn reports whether all keys of a row came back, or are in the register by now.
-func (d *dryRunner) cameIn(s *Source, keys []string, now *came, rejected map[string]int) bool {
+// link takes in who is one subject as far as a rejected row says so, which the register does not know. Of one that was rejected because
+// its subject was erased that stands whatever came later: else the subject came back under its other identifier.
+func (l *leavings) link(s *Source, row *mappings.Row, r *rejectedRow, back bool) {
+	if row.Verdict != mappings.Accepted || back && !slices.ContainsFunc(r.Faults, func(f rejectedBy) bool { return f.Rule == "subject.erased" }) {
+		return
+	}
+	var records [][]importers.Key
+	for k := range row.Records {
+		if keys := importers.SubjectKeys(&row.Records[k].Record, s.System); len(keys) > 0 {
+			records = append(records, keys)
+		}
+	}
+	l.facts.links.AddRow(records...)
+}
+
+// went notes why a row that came back in a mended file was rejected.
+func (l *leavings) went(now *came, fr *FreezeResult, s *Source, row *mappings.Row, r *rejectedRow) {
+	switch {
+	case now == nil || now.view == nil || len(r.why()) == 0:
+	case now.view.rows == nil:
+		if d := row.Block.RowDigest(row.Index); now.view.still[d] {
+			if now.view.went.byDigest == nil {
+				now.view.went.byDigest = map[[32]byte]*rejectedRow{}
+			}
+			now.view.went.byDigest[d] = r
+		}
+	case l.from.of(fr.Snapshot, s.Name) == l.from.of(l.snap.name, s.Name):
+		if now.view.went.byRow == nil {
+			now.view.went.byRow = map[int]*rejectedRow{}
+		}
+		now.view.went.byRow[row.Num] = r
+	}
+}
+
+// content notes what a row has under its keys, for a mended snapshot. Of a row that was rejected more than once, the newest counts.
+func (l *leavings) content(sh *sheet, row *mappings.Row, at place, back bool) {
+	if l.snap.kind != Mended {
+		return
+	}
+	if back {
+		delete(l.contents, at)
+		return
+	}
+	if row.Verdict != mappings.Accepted {
+		return // it can't be read, so what it had before stands
+	}
+	var list []identified
+	for k := range row.Records {
+		rec := row.Records[k]
+		ids := recordIDs{content: register.ContentSum(&rec.Record), recordUID: l.id.Record(sh.src.System, rec.Entity.Name, rec.Key)}
+		list = append(list, identified{RecordOut: &mappings.RecordOut{History: rec.History}, recordIDs: ids})
+	}
+	l.contents[at] = list
+}
+
+// keys puts what was left out beside what came back under the same keys.
+func (l *leavings) keys() {
+	for _, list := range l.contents {
+		for i := range list {
+			l.facts.group(&list[i])
+			l.facts.left[list[i].recordUID] = true
+		}
+	}
+}
+
+// cameIn reports whether all keys of a row came back, or are in the register since.
+func (l *leavings) cameIn(s *Source, keys []string, now *came, rejected map[string]int, number int) bool {
 	if len(keys) == 0 {
 		return false
 	}
 	for _, key := range keys {
 		entity, name, _ := strings.Cut(key, "\x00")
-		id := d.id.Record(s.System, entity, name)
-		if _, held := d.facts.held[id]; held || d.facts.heldRecords[id] {
+		if l.records[l.id.Record(s.System, entity, name)] > number {
 			continue
 		}
-		if now == nil || now.keys[key] < rejected[key] {
+		if now == nil || now.keys[key] < max(1, rejected[key]) {
 			return false
 		}
 	}

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
 	"sheetlift/mappings"
-	"sheetlift/pipeline/finding"
 )
 
 // A mended snapshot holds rejects that came back. Of a workbook, each row is named by its token: the row of an earlier snapshot
@@ -27,8 +25,11 @@ type mendedView struct {
 	rows   []mendedRow // in the order of the base; nil of a text file of mended records
 	at     map[int]int // row number to its index in rows
 	stray  []strayRow
+	again  []int             // rows of the workbook that repeat another under its token
+	heard  []heardRow        // what is not taken, but may speak against consents
 	still  map[[32]byte]bool // text file: digests of rows that earlier snapshots hold
 	header int               // text file: row of the header
+	went   wentOut
 }
 
 // mendedRow is one row as it is now.
@@ -36,6 +37,7 @@ type mendedRow struct {
 	num, line int
 	cells     []mendedCell
 	untouched bool
+	torn      []int // rows of the workbook that say different things under its token: none is taken, and it stays as it was
 }
 
 type mendedCell struct {
@@ -44,12 +46,6 @@ type mendedCell struct {
 	class source.Class
 	flags source.Flags
 	text  string
-}
-
-// strayRow is a row of a mended workbook that no snapshot knows.
-type strayRow struct {
-	row int
-	why string
 }
 
 // untouched reports whether a row came back as it went out.
@@ -84,10 +80,14 @@ func (v *mendedView) put(b *source.Builder, r *mendedRow) {
 
 // each gives the mended rows in blocks.
 func (v *mendedView) each(ctx context.Context, f func(*source.Block) error) error {
-	b := source.NewBuilder(v.text)
-	for i := range v.rows {
-		v.put(b, &v.rows[i])
-		if !b.Full() && i < len(v.rows)-1 {
+	return v.blocks(ctx, source.NewBuilder(v.text), len(v.rows), func(i int) *mendedRow { return &v.rows[i] }, f)
+}
+
+// blocks gives n rows in blocks.
+func (v *mendedView) blocks(ctx context.Context, b *source.Builder, n int, row func(int) *mendedRow, f func(*source.Block) error) error {
+	for i := range n {
+		v.put(b, row(i))
+		if !b.Full() && i < n-1 {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -144,127 +144,6 @@ func rowCells(b *source.Block, i int) []mendedCell {
 		cells = append(cells, mendedCell{col, c.Kind, c.Class, c.Flags &^ source.Shared, string(b.Bytes(c))})
 	}
 	return cells
-}
-
-// workbookRow is a row of a mended workbook.
-type workbookRow struct {
-	row   int
-	cells []mendedCell // by column of the workbook
-	used  bool
-}
-
-// mendedSheet is a sheet of a mended workbook, read.
-type mendedSheet struct {
-	name    string
-	headers []string
-	token   int // column of the tokens
-	rows    map[string]*workbookRow
-	stray   []strayRow
-	date04  bool
-}
-
-// readMendedSheet reads a sheet that has a column of tokens; nil if it has none.
-func readMendedSheet(ctx context.Context, book source.Book, i int) (*mendedSheet, error) {
-	rd, err := book.Read(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	defer rd.Close()
-	s := &mendedSheet{name: book.Sheets()[i].Name, token: -1, rows: map[string]*workbookRow{}, date04: book.Info().Date1904}
-	if mappings.LooksPersonal(s.name) {
-		s.name = sheetNumber(i + 1)
-	}
-	sh := &sheet{book: book, index: i}
-	err = sh.each(ctx, func(b *source.Block) error {
-		for k, n := range b.RowNum {
-			if s.token < 0 {
-				for col := range b.Cols {
-					if strings.TrimSpace(string(b.Bytes(b.Cols[col][k]))) == tokenHeader {
-						s.token, s.headers = col, mappings.HeaderNames(b, k)
-						for n := len(s.headers); n > 0 && s.headers[n-1] == ""; n-- {
-							s.headers = s.headers[:n-1]
-						}
-					}
-				}
-				continue
-			}
-			r := &workbookRow{row: n, cells: rowCells(b, k)}
-			token := strings.TrimSpace(string(b.Bytes(b.Cell(s.token, k))))
-			switch {
-			case token == "":
-				s.stray = append(s.stray, strayRow{n, "The row has no token, so it is not known which row of the source it is."})
-			case s.rows[token] != nil:
-				s.stray = append(s.stray, strayRow{n, fmt.Sprintf("The row has the same token as row %d.", s.rows[token].row)})
-			default:
-				s.rows[token] = r
-			}
-		}
-		return nil
-	})
-	if err != nil || s.token < 0 {
-		return nil, err
-	}
-	return s, nil
-}
-
-// columns finds the source's columns by their headers: the n-th of a name is the n-th of that name. A column that is not there
-// is a fault, because its cells would read as cleared.
-func (s *mendedSheet) columns(want []string) (map[int]int, string) {
-	at := map[int]int{}
-	taken := map[int]bool{}
-	for col, name := range want {
-		found := -1
-		for k, have := range s.headers {
-			if !taken[k] && have == name && k != s.token {
-				found = k
-				break
-			}
-		}
-		if found < 0 {
-			return nil, fmt.Sprintf("its column %s of the source has no header that says so any more", source.Letters(col))
-		}
-		taken[found] = true
-		at[found] = col
-	}
-	return at, ""
-}
-
-// merge makes the row as it is now of the row as it was and what stands in the workbook.
-func (s *mendedSheet) merge(b *source.Block, i int, w *workbookRow, at map[int]int, old1904 bool) mendedRow {
-	r := mendedRow{num: b.RowNum[i], line: lineAt(b, i), untouched: true}
-	seen := map[int]mendedCell{}
-	width := max(len(b.Cols), len(at))
-	for _, c := range w.cells {
-		col, ok := at[c.col]
-		if beyond := c.col - len(s.headers); beyond >= 0 { // what stood beyond the header stands there again
-			col, ok = len(at)+beyond, true
-			width = max(width, col+1)
-		}
-		if ok {
-			seen[col] = c
-		}
-	}
-	for col := range width {
-		old := b.Cell(col, i)
-		was := cellForm(string(b.Bytes(old)))
-		now, there := seen[col]
-		if was == now.text {
-			if old.Kind != source.Empty || old.Flags != 0 {
-				r.cells = append(r.cells, mendedCell{col, old.Kind, old.Class, old.Flags &^ source.Shared, string(b.Bytes(old))})
-			}
-			continue
-		}
-		r.untouched = false
-		if !there || now.kind == source.Empty {
-			continue // cleared
-		}
-		now.col = col
-		if now.kind == source.Number && now.class != source.General && s.date04 != old1904 {
-			now.kind, now.class = source.Text, source.General // the same number is another day in the other calendar
-		}
-		r.cells = append(r.cells, now)
-	}
-	return r
 }
 
 // openMended opens the mended rows of a source.
@@ -327,44 +206,6 @@ func (p *Pipeline) openMended(ctx context.Context, fr *FreezeResult, part *Froze
 		return sh, p.takeMended(ctx, sh, ms, part, m)
 	}
 	return nil, &IntegrityError{What: "mended workbook " + part.File, Detail: "the sheet that was frozen is not in it", Remedy: "restore the bag from a copy"}
-}
-
-// takeMended joins the rows of the workbook with those of the base.
-func (p *Pipeline) takeMended(ctx context.Context, sh *sheet, ms *mendedSheet, part *FrozenPart, m *mappings.Mapping) error {
-	v := sh.view
-	key, err := tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name)
-	if err != nil {
-		return err
-	}
-	header, _, err := v.base.header(ctx, m)
-	if err != nil {
-		return err
-	}
-	at, why := ms.columns(sourceHeaders(header, len(header)))
-	if why != "" {
-		return &ConfigError{File: part.File, Message: fmt.Sprintf("sheet %q: %s", part.Sheet, why), Remedy: "put the header back as `sheetlift dryrun --rejects` wrote it, and freeze the workbook again"}
-	}
-	v.at, v.rows, v.stray = map[int]int{}, []mendedRow{}, ms.stray
-	v.text, v.width = v.base.text(), len(header)
-	err = v.base.each(ctx, func(b *source.Block) error {
-		for i, n := range b.RowNum {
-			w := ms.rows[rowToken(key, part.Base, part.Source, n, b.RowDigest(i))]
-			if w == nil {
-				continue
-			}
-			w.used = true
-			v.at[n] = len(v.rows)
-			v.rows = append(v.rows, ms.merge(b, i, w, at, v.base.env.Date1904))
-		}
-		return nil
-	})
-	for _, w := range ms.rows {
-		if !w.used {
-			v.stray = append(v.stray, strayRow{w.row, fmt.Sprintf("The token of the row is of no row of source %s in snapshot %s.", part.Source, part.Base)})
-		}
-	}
-	slices.SortFunc(v.stray, func(a, b strayRow) int { return a.row - b.row })
-	return err
 }
 
 // openMendedText learns which records of a text file the earlier snapshots hold as they are.
@@ -434,25 +275,6 @@ func (p *Pipeline) earlier(ctx context.Context, all []*FreezeResult, fr *FreezeR
 		err = f(old)
 		old.close()
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// strays reports the rows of a mended workbook that no snapshot knows. They are rejected.
-func (s *settler) strays() error {
-	if s.sh.view == nil {
-		return nil
-	}
-	part := s.part
-	for _, x := range s.sh.view.stray {
-		f := finding.New("row.unknown_token")
-		f.Source, f.File, f.Sheet, f.Row, f.Message = s.sh.src.Name, part.File, part.Sheet, x.row, x.why
-		s.out.Rows.Read++
-		s.out.Rows.Rejected++
-		s.out.Rejected[f.Rule]++
-		if err := s.rec.Add(f); err != nil {
 			return err
 		}
 	}

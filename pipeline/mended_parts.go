@@ -61,7 +61,15 @@ func (p *Pipeline) partsOf(ctx context.Context, live []*FreezeResult, key []byte
 		if err != nil {
 			return nil, err
 		}
-		if s == nil || len(s.rows) == 0 {
+		switch {
+		case s == nil:
+			if err := p.tokenless(ctx, book, i, g); err != nil {
+				return nil, err
+			}
+			continue
+		case len(s.rows) == 0 && len(s.bare) > 0:
+			return nil, &ConfigError{File: g.path, Message: fmt.Sprintf("sheet %d has the column %q, and no row of it has a token", i+1, tokenHeader), Remedy: "put the tokens back from the workbook that `sheetlift dryrun --rejects` wrote, or remove the sheet"}
+		case len(s.rows) == 0:
 			continue
 		}
 		part, err := p.owner(ctx, live, key, s)
@@ -78,6 +86,25 @@ func (p *Pipeline) partsOf(ctx context.Context, live []*FreezeResult, key []byte
 		return nil, &ConfigError{File: g.path, Message: "no sheet has a column " + fmt.Sprintf("%q", tokenHeader), Remedy: "give the workbook that `sheetlift dryrun --rejects` wrote; a fresh export goes in with --snapshot delta"}
 	}
 	return parts, nil
+}
+
+// tokenless looks at a sheet of a mended workbook that has no tokens. One that was handed out must have them; of any other it is said
+// that nothing of it is taken.
+func (p *Pipeline) tokenless(ctx context.Context, book source.Book, i int, g *given) error {
+	name := book.Sheets()[i].Name
+	if slices.ContainsFunc(p.batch.Sources, func(s Source) bool { return (&rejectsBook{names: map[string]bool{}}).sheetName(s.Name) == name }) {
+		return &ConfigError{File: g.path, Message: fmt.Sprintf("sheet %d is called as a source is and has no column %q any more", i+1, tokenHeader), Remedy: "put the column back from the workbook that `sheetlift dryrun --rejects` wrote, or remove the sheet"}
+	}
+	if name == explainSheet {
+		return nil
+	}
+	filled := errors.New("filled")
+	err := (&sheet{book: book, index: i}).each(ctx, func(b *source.Block) error { return filled })
+	if errors.Is(err, filled) {
+		p.opt.Notify(fmt.Sprintf("sheet %d of %s has no column %q, so nothing of it is taken", i+1, p.batch.ShownFile(g.label), tokenHeader))
+		return nil
+	}
+	return err
 }
 
 // owner finds the newest snapshot, and the source of it, that tokens of a sheet are of.
@@ -132,7 +159,12 @@ func (p *Pipeline) textPart(live []*FreezeResult, g *given) ([]FrozenPart, error
 		}
 	}
 	if name == "" {
-		return nil, &ConfigError{File: g.path, Message: "it does not say which source its records are of", Remedy: "say it: --source NAME=" + g.path}
+		var names []string
+		for _, s := range p.batch.Sources {
+			names = append(names, s.Name)
+		}
+		return nil, &ConfigError{File: g.path, Message: "it does not say which source its records are of",
+			Remedy: fmt.Sprintf("say it: --source NAME=%s, with NAME one of %s; or let its name end in it, as mended-%s.csv does", g.path, strings.Join(names, ", "), names[len(names)-1])}
 	}
 	for k := len(live) - 1; k >= 0; k-- {
 		q, err := p.at(live[k])

@@ -87,7 +87,7 @@ func TestMendedKeepsCells(t *testing.T) {
 	h.snapshot(pipeline.Mended, "mended.xlsx")
 	got := h.mustRun(pipeline.Reconcile)
 	r := got["dryrun"].(*pipeline.DryRunResult)
-	if s := r.Sources[0]; s.Rows != (pipeline.Rows{Read: 5, Accepted: 2, Rejected: 3}) || s.Rejected["row.unknown_token"] != 2 || s.Rejected["email.invalid"] != 1 {
+	if s := r.Sources[0]; s.Rows != (pipeline.Rows{Read: 5, Accepted: 2, Rejected: 2, Skipped: 1}) || s.Rejected["row.unknown_token"] != 1 || s.Rejected["email.invalid"] != 1 || s.Skipped["row.repeat"] != 1 {
 		t.Errorf("%+v", s)
 	}
 	for _, f := range findings(t, r.FindingsFile) {

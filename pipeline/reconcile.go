@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,12 +79,51 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 		r.Passed = r.Passed && !rec.fatal
 		return rec.close(&r.Outcome, dir)
 	}
-	return execute(ctx, p, task[ReconcileResult]{
-		stage: Reconcile, key: key,
-		pre:   map[string]any{"import": imp.Digest},
+	pre := map[string]any{"import": imp.Digest}
+	r, err := execute(ctx, p, task[ReconcileResult]{
+		stage: Reconcile, key: key, pre: pre,
 		check: func(context.Context, *ReconcileResult) error { return errRemake },
 		do:    do,
 	})
+	if err != nil && ctx.Err() == nil { // of one that was interrupted nobody knows what it would have found
+		if unsaid := p.notReconciled(ctx, key, pre, r, err); unsaid != nil {
+			err = errors.Join(err, unsaid)
+		}
+	}
+	return r, err
+}
+
+// notReconciled keeps an earlier success from standing as the last word on a batch that was found otherwise since: r is what was
+// found; nil, or not complete, if the comparison could not be made for the fault. Reconciled again with the earlier result, that one is the last word once more.
+func (p *Pipeline) notReconciled(ctx context.Context, key string, pre map[string]any, r *ReconcileResult, fault error) error {
+	if r != nil && r.Complete {
+		_, err := execute(ctx, p, task[ReconcileResult]{
+			stage: Reconcile, key: p.key(Reconcile, key, r.Digest), pre: pre,
+			check: func(context.Context, *ReconcileResult) error { return nil },
+			do: func(_ context.Context, _ *ledger.Op, found *ReconcileResult) error {
+				*found = *r
+				return nil
+			},
+		})
+		return err
+	}
+	var ops []*ledger.Record
+	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		return err
+	})
+	if rec := newest(ops, Reconcile, p.snap.name); err != nil || rec == nil || rec.State != ledger.Succeeded {
+		return err // the failure stands in the operation itself
+	}
+	again := p.key(Reconcile, key, "failed")
+	op, err := p.ledger.Begin(ctx, ledger.Request{
+		Tenant: p.id.Tenant, Batch: p.batch.Name, Stage: Reconcile, Snapshot: p.snap.name, Class: classes[Reconcile],
+		Operator: p.opt.Operator, Key: again, RequestDigest: again, Preconditions: pre,
+	})
+	if err != nil {
+		return err
+	}
+	return op.Fail(ctx, failCode(fault))
 }
 
 func tally(s *register.Sum) Tally { return Tally{Count: s.Count, Hash: s.Hex()} }

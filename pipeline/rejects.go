@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,42 @@ func unoccupied(path string) error {
 		return &ConfigError{File: path, Message: "there is a file of this name already", Remedy: "give another name, or move the file; rejects are never written over, somebody may be mending them"}
 	}
 	return nil
+}
+
+// CheckRejects refuses, before the work begins, rejects that this batch can have none of: original records (FILE.csv) where no source is
+// a text file. Of what is not frozen yet nothing is known, and nothing is refused.
+func (p *Pipeline) CheckRejects(ctx context.Context, path string) error {
+	if !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return nil
+	}
+	q, err := p.newest(ctx)
+	if err != nil {
+		return err
+	}
+	fr, _, err := last[FreezeResult](ctx, q, Freeze)
+	if err != nil || fr == nil {
+		return err
+	}
+	maps, err := q.loadMappings()
+	if err != nil {
+		return err
+	}
+	for i := range q.batch.Sources {
+		sh, err := q.openSheet(ctx, fr, &q.batch.Sources[i], maps[i], nil)
+		text := err != nil // the stage says what is wrong with it
+		if err == nil {
+			text = sh.records()
+			sh.close()
+		}
+		if text {
+			return nil
+		}
+	}
+	return noRecords(path, fmt.Sprintf("no source of snapshot %s is a text file, so no rejected row has an original record", q.snap.name))
+}
+
+func noRecords(path, why string) error {
+	return &ConfigError{File: path, Message: why, Remedy: "write a workbook to be mended instead: --rejects " + strings.TrimSuffix(path, filepath.Ext(path)) + ".xlsx"}
 }
 
 // WriteRejects writes the rejected rows of a dry-run for their owners: a workbook (FILE.xlsx) with a sheet a source, or for each
@@ -69,7 +106,18 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 		err = w.records(ctx, dry, path)
 	}
 	dry.Rejects = w.files
-	return err
+	return unwritten(path, err)
+}
+
+// unwritten tells a disk that is full, or gone, from other faults.
+func unwritten(path string, err error) error {
+	var file *FileError
+	var at *fs.PathError
+	var call *os.SyscallError
+	if errors.As(err, &file) || !errors.As(err, &at) && !errors.As(err, &call) {
+		return err
+	}
+	return &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk (and in TMPDIR), or give another folder", Err: err}
 }
 
 // rejectsWriter writes rejects of one dry-run.

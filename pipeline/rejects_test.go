@@ -2,6 +2,8 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -173,5 +175,61 @@ func TestRejectsRecords(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(h.dir, "mend-purposes.csv")); err != nil || string(got) != "Code,Name\n,Nothing\n" {
 		t.Errorf("%v %q", err, got)
+	}
+}
+
+// TestRejectsWithoutRecords: original records are refused where no row has one, before the work if that is known, and nothing is written.
+func TestRejectsWithoutRecords(t *testing.T) {
+	t.Parallel()
+	book := excelize.NewFile()
+	defer book.Close()
+	for i, row := range [][]string{{"Code", "Name"}, {"news", "Newsletter"}, {"ads", ""}} {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := func(batch string) string {
+		return strings.Replace(strings.Replace(batch, "file: purposes.csv", "file: purposes.xlsx", 1), "mapping: purposes.yaml", "mapping: purposes.yaml, tolerance: { rows: 1, reason: known, owner: CRM }", 1)
+	}
+	refused := func(h *house, err error) {
+		t.Helper()
+		var config *pipeline.ConfigError
+		if !errors.As(err, &config) || !strings.Contains(config.Message, "original record") || !strings.Contains(config.Remedy, ".xlsx") {
+			t.Errorf("got %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(h.dir, "mend.csv")); err == nil {
+			t.Error("something was written")
+		}
+	}
+	for _, all := range []bool{false, true} {
+		h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": consentHeader + goodRow, "batch.yaml": source(houseFiles["batch.yaml"])})
+		if all {
+			head, rest, _ := strings.Cut(source(houseFiles["batch.yaml"]), "sources:\n")
+			for line := range strings.Lines(rest) {
+				if strings.Contains(line, "purposes.xlsx") {
+					h.write("batch.yaml", head+"sources:\n"+line)
+				}
+			}
+		}
+		if err := book.SaveAs(filepath.Join(h.dir, "purposes.xlsx")); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(h.dir, "mend.csv")
+		if err := h.open().CheckRejects(t.Context(), path); err != nil {
+			t.Errorf("nothing is known yet: %v", err)
+		}
+		dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+		if dry.Rows.Rejected != 1 {
+			t.Fatalf("%+v", dry.Sources)
+		}
+		if err := h.open().CheckRejects(t.Context(), path); all {
+			refused(h, err)
+		} else if err != nil {
+			t.Error(err)
+		}
+		refused(h, h.open().WriteRejects(t.Context(), dry, path))
+		if err := h.open().CheckRejects(t.Context(), filepath.Join(h.dir, "mend.xlsx")); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 // same mapping reads the file.
 func (w *rejectsWriter) records(ctx context.Context, dry *DryRunResult, path string) error {
 	var text []int
+	other := ""
 	for i := range w.batch.Sources {
 		s := &w.batch.Sources[i]
 		if rejectedOf(dry, s.Name) == 0 {
@@ -27,9 +28,13 @@ func (w *rejectsWriter) records(ctx context.Context, dry *DryRunResult, path str
 		if sh.records() {
 			text = append(text, i)
 		} else {
-			w.opt.Notify(fmt.Sprintf("source %s is no text file, so its rejected rows have no original records; --rejects FILE.xlsx writes them", s.Name))
+			other = s.Name
+			w.opt.Notify(fmt.Sprintf("source %s is no text file, so its rejected rows have no original records and are not in %s; --rejects FILE.xlsx writes them", s.Name, filepath.Base(path)))
 		}
 		sh.close()
+	}
+	if len(text) == 0 && other != "" {
+		return noRecords(path, "all rejected rows are of sources that are no text files, so none has an original record")
 	}
 	ext := filepath.Ext(path)
 	targets := map[int]string{}

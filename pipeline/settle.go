@@ -161,6 +161,9 @@ func (s *settler) skip(rule string) {
 func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.Size]byte) error {
 	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
+	if torn, err := s.torn(row); torn || err != nil {
+		return err
+	}
 	if len(s.gone) > 0 && row.Verdict != mappings.Accepted {
 		for _, x := range s.plan.Named(row) {
 			delete(s.gone, s.id.Record(s.sh.src.System, x.Entity.Name, x.Key))
@@ -173,11 +176,8 @@ func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.S
 		s.skip(row.Rule)
 		return nil
 	}
-	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) {
-		if err := s.report(row, "row.unmended", "", nil, nil); err != nil {
-			return err
-		}
-		return s.reject(row, "row.unmended")
+	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) && !s.solved(row, records) {
+		return s.unmended(row)
 	}
 	keep := s.keep[:0]
 	defer func() { s.keep = keep }()

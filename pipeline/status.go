@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"sheetlift/importers"
@@ -43,16 +42,7 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	if err := p.stale(ctx, r); err != nil {
 		return nil, err
 	}
-	for _, st := range r.Stages {
-		if st.State == "succeeded" {
-			continue
-		}
-		r.Next = fmt.Sprintf("sheetlift run --until %s", st.Stage)
-		break
-	}
-	if r.Next == "" {
-		r.Next = "stages 1 to 6 are done"
-	}
+	r.Next = nextOf(r.Stages)
 	stage, o, err := p.Found(ctx, "")
 	if err != nil {
 		return nil, err
@@ -65,6 +55,28 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	}
 	return r, nil
 }
+
+// nextOf is the command that comes next. What is frozen goes on by its own stages: run would look at the files that it was frozen from
+// again, which may have been changed since, or be gone.
+func nextOf(stages []StageStatus) string {
+	frozen := false
+	for _, st := range stages {
+		switch {
+		case st.State == "succeeded":
+			frozen = frozen || st.Stage == Freeze
+		case st.Stage == Reconcile && st.State == notPassed:
+			return "sheetlift verify"
+		case frozen:
+			return "sheetlift " + st.Stage
+		default:
+			return "sheetlift run --until " + st.Stage
+		}
+	}
+	return "stages 1 to 6 are done"
+}
+
+// notPassed is the state of a stage that came to its end and did not pass.
+const notPassed = "did not pass"
 
 // newest is the operation of a stage that was asked for last, whatever its state.
 func newest(ops []*ledger.Record, stage, snapshot string) *ledger.Record {
@@ -141,9 +153,18 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 		case !dry.Passed:
 			for i := range r.Stages {
 				if r.Stages[i].Stage == DryRun && r.Stages[i].State == "succeeded" {
-					r.Stages[i].State, r.Stages[i].Why = "did not pass", "see "+dry.FindingsFile
+					r.Stages[i].State, r.Stages[i].Why = notPassed, "see "+dry.FindingsFile
 				}
 			}
+		}
+	}
+	rec, _, err := last[ReconcileResult](ctx, p, Reconcile)
+	if err != nil || rec == nil || rec.Passed {
+		return err
+	}
+	for i := range r.Stages {
+		if r.Stages[i].Stage == Reconcile && r.Stages[i].State == "succeeded" {
+			r.Stages[i].State, r.Stages[i].Why = notPassed, "see "+rec.FindingsFile
 		}
 	}
 	return nil

@@ -18,11 +18,17 @@ const Undo = "undo"
 // UndoResult is what an undo took back, and what it kept.
 type UndoResult struct {
 	Outcome
-	Number    int         `json:"number"` // of the newest snapshot that it covers
+	Number    int         `json:"number"`              // of the newest snapshot that it covers
+	Snapshots []string    `json:"snapshots,omitempty"` // those after the initial one that the batch no longer has: only the initial one is imported anew
 	Entities  []Retracted `json:"entities"`
 	Retracted int64       `json:"retracted"`
 	Kept      int64       `json:"kept"`
+
+	next string // the stage that comes next
 }
+
+// Next is the stage with which the batch goes on: on the bytes of its initial freeze, whatever became of the files since.
+func (r *UndoResult) Next() string { return r.next }
 
 // Retracted counts what an undo took back of one entity, and what it kept because it is no longer only the batch's.
 type Retracted struct {
@@ -82,7 +88,7 @@ func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) erro
 // that was not. After it the batch is where it was after its initial freeze.
 func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	p = p.initial()
-	all, _, err := p.freezes(ctx)
+	all, undone, err := p.freezes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,13 +121,18 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	}
 	key := p.key(Undo, imports...)
 	dir := p.workDir(Undo, key)
-	return execute(ctx, p, task[UndoResult]{
+	r, err := execute(ctx, p, task[UndoResult]{
 		stage: Undo, key: key,
 		pre:   map[string]any{"records": int64(len(imports))},
 		check: func(context.Context, *UndoResult) error { return nil },
 		do: func(ctx context.Context, op *ledger.Op, r *UndoResult) error {
 			r.Outcome = p.begin(UndoSchema)
 			r.Number = all[len(all)-1].Number
+			for _, fr := range all {
+				if fr.Number > undone {
+					r.Snapshots = append(r.Snapshots, fr.Snapshot)
+				}
+			}
 			before, err := p.lookUndos(ctx)
 			if err != nil {
 				return err
@@ -144,6 +155,22 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 			return rec.close(&r.Outcome, dir)
 		},
 	})
+	if err == nil {
+		r.next, err = p.afterUndo(ctx)
+	}
+	return r, err
+}
+
+// afterUndo is the stage with which the initial snapshot goes on: the dry-run, or map if the mappings changed since.
+func (p *Pipeline) afterUndo(ctx context.Context) (string, error) {
+	mapped, _, err := last[MapResult](ctx, p, Map)
+	if err != nil {
+		return "", err
+	}
+	if maps, err := p.loadMappings(); err == nil && mapped != nil && p.mappingDrift(mapped, maps) == "" {
+		return DryRun, nil
+	}
+	return Map, nil // which says what is wrong with a mapping that can't be read
 }
 
 // retract takes back the records of one pass, a chunk a transaction with its checkpoint.

@@ -303,6 +303,9 @@ func undo(p *page, r *pipeline.UndoResult) {
 		}
 	}
 	p.table("  ", t)
+	if len(r.Snapshots) > 0 {
+		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again", strings.Join(r.Snapshots, ", "))
+	}
 	p.findings(&r.Outcome)
 }
 

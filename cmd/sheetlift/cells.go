@@ -100,7 +100,7 @@ func runCells(ctx context.Context, std stdio, path string, o cellsOptions) (err 
 		}
 	}
 	// What was read before a fault is printed; the exit code says that it is not all.
-	return errors.Join(err, written(w.Flush()))
+	return flushed(w, err)
 }
 
 // parseLimits reads name=value pairs.

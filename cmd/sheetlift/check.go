@@ -131,7 +131,9 @@ func (k *checker) judge(ctx context.Context) (code int, err error) {
 	err = k.each(ctx, func(f finding.Finding) error {
 		check.Add(f, k.baseline == nil || k.baseline.New(&f))
 		if k.lines != nil {
-			return reports.Finding(k.lines, f)
+			if err := reports.Finding(k.lines, f); err != nil {
+				return k.lines.fault(err)
+			}
 		}
 		return nil
 	})
@@ -242,6 +244,7 @@ func eachFinding(ctx context.Context, stage string, o *pipeline.Outcome, each fu
 	defer f.Close()
 	var got pipeline.Counts
 	n := 0
+	var stopped error // by who takes them
 	err = reports.ReadFindings(f, func(f finding.Finding) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -254,13 +257,16 @@ func eachFinding(ctx context.Context, stage string, o *pipeline.Outcome, each fu
 		default:
 			got.Info++
 		}
-		return each(f)
+		stopped = each(f)
+		return stopped
 	})
 	changed := &pipeline.IntegrityError{What: "findings file of " + stage, Remedy: "find out who changed " + o.FindingsFile + "; with it gone, `sheetlift " + stage + "` makes it anew"}
-	var written *pipeline.FileError
+	var disk *fs.PathError
 	switch {
-	case errors.As(err, &written), ctx.Err() != nil:
+	case stopped != nil, ctx.Err() != nil:
 		return err
+	case errors.As(err, &disk):
+		return &pipeline.FileError{Path: o.FindingsFile, Message: "can't be read: " + withoutPath(err).Error(), Remedy: "see to the disk, then run the command again", Err: err}
 	case err != nil:
 		changed.Detail, changed.Err = err.Error(), err
 		return changed

@@ -148,7 +148,7 @@ func listFindings(ctx context.Context, std stdio, stage string, outcome *pipelin
 		_, err = fmt.Fprintf(w, "%d of %d findings of %s\n", taken, all, stage)
 	}
 	// What was read before a fault is printed; the exit code says that it is not all.
-	return errors.Join(err, written(w.Flush()))
+	return flushed(w, err)
 }
 
 func noRule(id string) error {

@@ -42,8 +42,8 @@ func runStatus(ctx context.Context, std stdio, path string, flags *batchFlags) (
 		}
 	}
 	next := r.Next
-	if stage, ok := strings.CutPrefix(next, "sheetlift run --until "); ok {
-		next = "next: " + s.command("run", "--until", stage)
+	if words := strings.Fields(next); len(words) > 1 && words[0] == "sheetlift" {
+		next = "next: " + s.command(words[1], words[2:]...)
 	}
 	return show(std.out, flags.output, r, next)
 }

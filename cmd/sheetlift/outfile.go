@@ -49,9 +49,14 @@ func beginOut(path string, mode fs.FileMode) (*outFile, error) {
 // commit writes the content and gives the file its name.
 func (o *outFile) commit(write func(w io.Writer) error) error {
 	if err := o.finish(write); err != nil {
-		return &pipeline.FileError{Path: o.path, Message: "can't be written", Remedy: "make room on the disk, or name another place; the stages are done, run the command again to have the report", Err: err}
+		return o.fault(err)
 	}
 	return nil
+}
+
+// fault is a failure to write the file.
+func (o *outFile) fault(err error) error {
+	return &pipeline.FileError{Path: o.path, Message: "can't be written: " + withoutPath(err).Error(), Remedy: "make room on the disk, or name another place; the stages are done, run the command again to have the report", Err: err}
 }
 
 func (o *outFile) finish(write func(w io.Writer) error) error {

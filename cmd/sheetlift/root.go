@@ -23,14 +23,21 @@ func run(ctx context.Context, args []string, std stdio) (code int) {
 	}()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	// Without this, a reader that has seen enough kills the program before it has tidied up.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	defer signal.Stop(pipes)
 	started := false
+	out := &watched{Writer: std.out}
+	std.out = out
 	root := newRoot(std)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !started {
+	if err != nil && !started && out.err == nil {
 		err = usageError{err} // the command line itself: an unknown command, a wrong number of arguments
 	}
+	err = out.heard(err)
 	if err != nil {
 		err = named{err, hideArguments(args)}
 	}

@@ -85,7 +85,7 @@ func openSession(ctx context.Context, std stdio, path string, flags *batchFlags)
 func startSession(ctx context.Context, std stdio, batch *pipeline.Batch, path string, flags *batchFlags, opt pipeline.Options) (s *session, err error) {
 	s = &session{batch: batch, path: path, flags: flags, progress: newProgress(std.err, flags.progress)}
 	if s.db, err = store.Open(ctx, flags.databaseURL(batch)); err != nil {
-		return nil, err
+		return nil, flags.unwritable(batch, path, err)
 	}
 	if err = s.db.Migrate(ctx); err == nil {
 		opt.Batch, opt.DB, opt.Operator, opt.Home = batch, s.db, operator(flags.as), flags.home
@@ -94,9 +94,18 @@ func startSession(ctx context.Context, std stdio, batch *pipeline.Batch, path st
 		s.pipeline, err = pipeline.New(opt)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.db.Close())
+		return nil, join(flags.unwritable(batch, path, err), s.db.Close())
 	}
 	return s, nil
+}
+
+// unwritable says, of a register that can't be made beside batch.yaml because nobody named another place, what else there is.
+func (b *batchFlags) unwritable(batch *pipeline.Batch, path string, err error) error {
+	if b.db != "" || b.home != "" || batch.Database != "" || !errors.Is(err, store.ErrReadOnly) {
+		return err
+	}
+	return &pipeline.FileError{Path: pipeline.Home(batch), Message: "can't be written, and register and vault would lie there",
+		Remedy: "name a folder that you may write to with --home; or `sheetlift dryrun " + quote(path) + " --scratch`, which keeps nothing", Err: err}
 }
 
 // lookSession opens the batch for a command that only reads; ok is false when no register was made yet. Looking makes no database.

@@ -118,6 +118,11 @@ func runStage(ctx context.Context, std stdio, stage, path, rejects string, check
 	}
 	defer s.close(&err)
 	k.batch = s.batch
+	if rejects != "" {
+		if err := s.pipeline.CheckRejects(ctx, rejects); err != nil {
+			return err
+		}
+	}
 	r, err := s.pipeline.Stage(ctx, stage)
 	if dry, ok := r.(*pipeline.DryRunResult); ok && err == nil && rejects != "" {
 		err = s.pipeline.WriteRejects(ctx, dry, rejects)
@@ -261,6 +266,7 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 			shown = written(reports.Brief(std.out, r))
 			if shown == nil {
 				_, shown = fmt.Fprintln(std.out)
+				shown = written(shown)
 			}
 		}
 	})
@@ -283,8 +289,9 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 	case shown == nil && next != "" && err == nil:
 		_, shown = fmt.Fprintln(std.out, next)
 	}
+	shown = written(shown)
 	if err != nil || shown != nil {
-		return errors.Join(err, shown)
+		return join(err, shown)
 	}
 	return ended(code)
 }

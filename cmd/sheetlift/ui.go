@@ -14,6 +14,7 @@ package main
 //  7. A refusal changes nothing and says so by its exit code, 5.
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
@@ -48,18 +50,78 @@ func show(w io.Writer, output string, result any, next string) error {
 	return written(err)
 }
 
+// standardOutput is what stdout is called where files are named.
+const standardOutput = "standard output"
+
 // written tells a fault of stdout from one of the work.
 func written(err error) error {
-	if err == nil {
-		return nil
+	var told *pipeline.FileError
+	if err == nil || errors.As(err, &told) && told.Path == standardOutput {
+		return err
 	}
-	return &pipeline.FileError{Path: "standard output", Message: "can't be written", Remedy: "give it room or a reader; the work itself was done, run the command again to see it", Err: err}
+	return &pipeline.FileError{Path: standardOutput, Message: "can't be written", Remedy: "give it room or a reader; the work itself was done, run the command again to see it", Err: err}
+}
+
+// flushed ends a list on stdout: with the fault that ended it, and that of stdout, each once.
+func flushed(w *bufio.Writer, err error) error {
+	full := w.Flush()
+	if full != nil && errors.Is(err, full) {
+		err = nil
+	}
+	return join(err, written(full))
+}
+
+// join is errors.Join that leaves a single error as it is.
+func join(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return errors.Join(a, b)
+}
+
+// watched is stdout, and knows whether it took all.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// heard is the error of a command with that of stdout, which no command may pass over: what was not written was not said.
+func (w *watched) heard(err error) error {
+	var told *pipeline.FileError
+	switch {
+	case w.err == nil, errors.As(err, &told) && told.Path == standardOutput:
+		return err
+	case err == nil, errors.Is(err, w.err):
+		return written(w.err)
+	}
+	var done finished
+	if errors.As(err, &done) {
+		return written(w.err)
+	}
+	return errors.Join(err, written(w.err))
+}
+
+// closedOutput reports whether all that is wrong is that nobody reads stdout any more: who closed it knows that.
+func closedOutput(err error) bool {
+	var file *pipeline.FileError
+	return errors.Is(err, syscall.EPIPE) && errors.As(err, &file) && file.Path == standardOutput && err.Error() == file.Error()
 }
 
 // complain says what went wrong, and what to do next.
 func complain(w io.Writer, err error) {
 	var done finished
-	if err == nil || errors.As(err, &done) {
+	if err == nil || errors.As(err, &done) || closedOutput(err) {
 		return
 	}
 	message, remedy := explain(err)

@@ -13,7 +13,7 @@ func newUndo(std stdio) *cobra.Command {
 		Short: "Take back what the batch imported, before it is signed off",
 		Long: `Takes the batch's records out of the register, those of all its snapshots. Records that were corrected since, or that another batch
 brought as well, are kept and named in the findings. Where everything came from stays known, and the register's events say what was taken
-back. An interrupted undo is finished by the same command. After it, run dry-runs and imports the initial snapshot anew.`,
+back. An interrupted undo is finished by the same command. After it, dryrun and import take the initial snapshot in anew.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runUndo(cmd.Context(), std, args[0], &flags)
@@ -30,7 +30,7 @@ func runUndo(ctx context.Context, std stdio, path string, flags *batchFlags) err
 		if err != nil {
 			return err
 		}
-		if err := show(std.out, flags.output, r, "next: "+s.command("run", "--until", "dryrun")); err != nil {
+		if err := show(std.out, flags.output, r, "next: "+s.command(r.Next())); err != nil {
 			return err
 		}
 		return ended(verdict(r, "error"))
