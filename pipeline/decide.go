@@ -43,30 +43,6 @@ func (d *dryRunner) newDecider(sh *sheet) *decider {
 	return out
 }
 
-// settledAhead reports whether nothing that a consent of the source is decided by changes while the source is settled: then its rows
-// may be decided beside each other.
-func (d *dryRunner) settledAhead(sh *sheet) bool {
-	return d.snap.kind == "" && len(d.facts.held) == 0 && !sh.configs
-}
-
-// decideAhead decides the consents of a block whose keys no other row has.
-func (d *decider) decideAhead(p *passed) {
-	if cap(p.decided) < len(p.x) {
-		p.decided = make([]decision, len(p.x))
-	}
-	p.decided = p.decided[:len(p.x)]
-	n := 0
-	for i := range p.list {
-		for k := range p.list[i].records {
-			if x := &p.list[i].records[k]; x.Entity.Event && !x.KeyDup {
-				p.decided[n] = d.decide(x)
-				x.decided = &p.decided[n]
-				n++
-			}
-		}
-	}
-}
-
 // notice finds a notice for a record; most ask as the row before.
 func (d *decider) notice(id, version, wording string) *notice {
 	last := &d.named

@@ -27,7 +27,8 @@ type passed struct {
 	x    []identified
 	keys []importers.Key
 
-	decided []decision // ahead: see decideAhead
+	decided  []decision // see ahead
+	gathered gathered
 
 	// Whoever works on the block names its rows and records with these:
 	digests source.RowDigester
@@ -46,6 +47,7 @@ type passedRow struct {
 	findings []finding.Finding // that the plan made of it
 	records  []identified
 	digest   [sha256.Size]byte // of an accepted row
+	gathered bool              // its record is the next of those that are gathered
 }
 
 func (p *passed) reset() { p.list, p.x, p.keys = p.list[:0], p.x[:0], p.keys[:0] }

@@ -38,13 +38,12 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 			if !d.settledAhead(sh) {
 				return r.block, nil
 			}
-			ahead := d.newDecider(sh)
+			ahead := &ahead{decider: d.newDecider(sh)}
 			return func(p *passed) error {
 				if err := r.block(p); err != nil {
 					return err
 				}
-				ahead.decideAhead(p)
-				return nil
+				return ahead.block(p)
 			}, nil
 		}
 	default:
@@ -60,8 +59,17 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
 		s.block++
+		from, to := 0, 0 // of the gathered records, those that come next
 		for i := range p.list {
 			x := &p.list[i]
+			if x.gathered {
+				to++
+				continue
+			}
+			if err := s.take(&p.gathered, from, to); err != nil {
+				return err
+			}
+			from = to
 			for _, f := range x.findings {
 				s.fault(f)
 				if err := d.rec.Add(f); err != nil {
@@ -72,7 +80,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 				return err
 			}
 		}
-		return nil
+		return s.take(&p.gathered, from, to)
 	})
 	if err == nil {
 		err = s.strays()
@@ -138,7 +146,7 @@ func (s *settler) close() ([]StagedFile, error) {
 			delete(s.writers, name)
 			rows, digest, err := w.Close()
 			if err != nil {
-				return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
+				return nil, s.unstaged(err)
 			}
 			files = append(files, StagedFile{Entity: importers.Entities[i].Name, Source: s.sh.src.Name, Part: part, Rows: rows, SHA256: digest})
 		}
@@ -387,12 +395,10 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]by
 		derived = append(derived, staged.Cell{Int: j.version})
 		s.out.Corrected++
 	}
-	o := staged.Origin{
-		ID: j.uid, RecordID: j.recordUID, System: j.system, Key: j.Key, ContentDigest: j.content,
-		FileDigest: s.sh.env.FileDigest, Sheet: s.sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: *rowDigest, Block: s.block,
-	}
+	o := s.origin(s.sh, row, j, rowDigest)
+	o.Block = s.block
 	if err := w.Append(&o, &j.Record, derived); err != nil {
-		return &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
+		return s.unstaged(err)
 	}
 	s.facts.taken(&j.identified)
 	if e.Config {
@@ -407,6 +413,10 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]by
 		s.countCase(&j.Record)
 	}
 	return nil
+}
+
+func (d *dryRunner) unstaged(err error) error {
+	return &FileError{Path: d.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
 }
 
 // verdictTally counts records by their verdict, those with the verdict of the record before at once.
@@ -451,7 +461,7 @@ func (s *settler) writer(e *importers.Entity, part string) (*staged.Writer, erro
 	if w == nil {
 		var err error
 		if w, err = staged.Create(filepath.Join(s.dir, name), e, moreColumns(part)...); err != nil {
-			return nil, &FileError{Path: s.dir, Message: "staged files can't be written: " + err.Error(), Remedy: "make room on the disk and run dryrun again", Err: err}
+			return nil, s.unstaged(err)
 		}
 		s.writers[name] = w
 	}

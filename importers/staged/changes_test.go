@@ -52,6 +52,17 @@ func TestChangesAreWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Abort()
+		part, apart := NewPart(e, more...), false
+		take := func() {
+			part.Finish()
+			k := r.IntN(part.rows + 1)
+			for _, rows := range [][2]int{{0, k}, {k, part.rows}} {
+				if err := w.Take(part, rows[0], rows[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			part.Reset()
+		}
 		var want [][]Cell
 		for row := range rows {
 			if blocks == 0 || row%blocks == 0 { // what stays is told once more, from other memory
@@ -102,8 +113,14 @@ func TestChangesAreWritten(t *testing.T) {
 			if o.Key, o.Row = word(), row; now() {
 				o.Line, o.Sheet = r.IntN(3), word()
 			}
-			w.full = r.IntN(batches) == 0
-			if err := w.Append(&o, &rec, derived); err != nil {
+			w.batch.full = r.IntN(batches) == 0
+			if r.IntN(20) == 0 { // some are gathered apart
+				take()
+				apart = !apart
+			}
+			if apart {
+				part.Append(&o, &rec, derived)
+			} else if err := w.Append(&o, &rec, derived); err != nil {
 				t.Fatal(err)
 			}
 			cells := []Cell{{Text: o.ID.String()}, {Text: o.RecordID.String()}, {Text: o.System}, {Text: o.Key}, {Text: hex.EncodeToString(o.ContentDigest[:])},
@@ -123,6 +140,7 @@ func TestChangesAreWritten(t *testing.T) {
 			}
 			want = append(want, append(cells, derived...))
 		}
+		take()
 		n, digest, err := w.Close()
 		if err != nil || n != rows {
 			t.Fatal(n, err)

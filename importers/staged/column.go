@@ -2,6 +2,7 @@ package staged
 
 import (
 	"encoding/hex"
+	"sort"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -190,6 +191,60 @@ func (c *column) finish(row int) {
 		c.fill(row)
 	}
 }
+
+// take takes in the rows from first to before end of a finished column, which come at the row.
+func (c *column) take(from *column, row, first, end int) {
+	switch {
+	case c.runs:
+		k := sort.Search(len(from.until), func(k int) bool { return int(from.until[k]) > first })
+		for ; first < end; k++ {
+			switch {
+			case !from.isValid(k):
+				c.putNull(row)
+			case c.isInt:
+				c.putInt(row, from.ints[k])
+			default:
+				c.putText(row, view(from.text[from.ends[k]:from.ends[k+1]]))
+			}
+			next := min(int(from.until[k]), end)
+			row, first = row+next-first, next
+		}
+	case c.width > 0:
+		c.text = append(c.text, from.text[first*c.width:end*c.width]...)
+		c.n += end - first
+	case from.nulls > 0:
+		for ; first < end; row, first = row+1, first+1 {
+			switch {
+			case !from.isValid(first):
+			case c.isInt:
+				c.putInt(row, from.ints[first])
+			default:
+				c.putText(row, view(from.text[from.ends[first]:from.ends[first+1]]))
+			}
+		}
+	default:
+		c.fill(row)
+		if c.isInt {
+			c.ints = append(c.ints, from.ints[first:end]...)
+		} else {
+			shift := int32(len(c.text)) - from.ends[first]
+			c.text = append(c.text, from.text[from.ends[first]:from.ends[end]]...)
+			for _, e := range from.ends[first+1 : end+1] {
+				c.ends = append(c.ends, e+shift)
+			}
+		}
+		if c.nulls == 0 {
+			c.n += end - first
+			return
+		}
+		for range end - first {
+			c.another(true)
+		}
+	}
+}
+
+// isValid reports whether the k-th value is one.
+func (c *column) isValid(k int) bool { return c.nulls == 0 || c.valid[k>>3]>>(k&7)&1 == 1 }
 
 // full reports whether the texts leave no room for another of any length that a field can have: offsets are 32 bits.
 func (c *column) full() bool { return len(c.text) > 1<<30 }

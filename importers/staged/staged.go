@@ -78,22 +78,8 @@ type Writer struct {
 	sink    *sink
 	ipc     *ipc.FileWriter
 	schema  *arrow.Schema
-	values  []column
-	fields  []fieldColumns
-	derived []column // the columns after those of the fields
-	// last is, by field, the value of the record before if it is enough to ask the next record whether it has the same: NoValue, or
-	// one of the block that all columns took into a run. Otherwise it is nil.
-	last  []*importers.Value
-	block int  // of the last record
-	full  bool // the batch must be written before another record
-	batch int  // rows of the batch
-	rows  int
-}
-
-// fieldColumns are the columns of a field.
-type fieldColumns struct {
-	columns []column // of the writer's
-	runs    bool     // all of them
+	batch   *Part // the records of the record batch
+	rows    int
 }
 
 // Create makes a new staged file at path, mode 0600, with more columns after the entity's own. It fails if the file exists.
@@ -103,19 +89,7 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 		return nil, fmt.Errorf("create staged file: %w", err)
 	}
 	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), sink: newSink(f)}
-	for _, c := range w.columns {
-		w.values = append(w.values, newColumn(formOf(e, c), c.Part))
-	}
-	w.derived = w.values[envelope:]
-	for i := range e.Fields {
-		f := fieldColumns{runs: true}
-		n := 0
-		for ; n < len(w.derived) && w.columns[len(w.columns)-len(w.derived)+n].Field == i; n++ {
-			f.runs = f.runs && w.derived[n].runs
-		}
-		f.columns, w.derived = w.derived[:n], w.derived[n:]
-		w.fields, w.last = append(w.fields, f), append(w.last, none)
-	}
+	w.batch = newPart(e, w.columns)
 	w.schema = Schema(e, more...)
 	w.ipc, err = ipc.NewFileWriter(w.sink, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
 	if err != nil {
@@ -128,114 +102,49 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 // Append adds one record. derived holds the entity's derived columns in their order, then those that Create added. It copies what
 // it takes, and keeps pointers to values only to know them again, see Origin.Block.
 func (w *Writer) Append(o *Origin, rec *importers.Record, derived []Cell) error {
-	row := w.batch
-	v := w.values
-	v[0].putBytes(o.ID[:])
-	v[1].putBytes(o.RecordID[:])
-	v[2].putText(row, o.System)
-	v[3].putText(row, o.Key)
-	v[4].putBytes(o.ContentDigest[:])
-	v[5].putText(row, o.FileDigest)
-	v[6].putText(row, o.Sheet)
-	v[7].putInt(row, int64(o.Row))
-	v[8].putInt(row, int64(o.Line))
-	v[9].putBytes(o.RowDigest[:])
-	if o.Block != w.block {
-		w.block = o.Block
-		for i, v := range w.last {
-			if v != none {
-				w.last[i] = nil
-			}
-		}
-	}
-	last := w.last
-	for i, v := range rec.Values {
-		if v != last[i] {
-			w.put(i, row, v)
-		}
-	}
-	for d := range w.derived {
-		to, c := &w.derived[d], &derived[d]
-		switch {
-		case c.Null:
-			to.putNull(row)
-		case to.isInt:
-			to.putInt(row, c.Int)
-		default:
-			to.putText(row, c.Text)
-			w.full = w.full || to.full()
-		}
-	}
-	w.batch++
+	w.batch.Append(o, rec, derived)
 	w.rows++
-	if w.full || w.batch == ChunkRows {
+	return w.flushFull()
+}
+
+// Take adds the records from index from to before index to of a part, as if each was appended. The part must be of the writer's
+// entity and columns, and finished.
+func (w *Writer) Take(p *Part, from, to int) error {
+	for from < to {
+		n := min(to-from, ChunkRows-w.batch.rows)
+		w.batch.take(p, from, from+n)
+		w.rows += n
+		from += n
+		if err := w.flushFull(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) flushFull() error {
+	if w.batch.full || w.batch.rows == ChunkRows {
 		return w.flush()
 	}
 	return nil
 }
 
-var none = importers.NoValue()
-
-// put puts a value into the columns of its field.
-func (w *Writer) put(field, row int, v *importers.Value) {
-	f := &w.fields[field]
-	if !v.Set {
-		for k := range f.columns {
-			f.columns[k].putNull(row)
-		}
-		w.last[field] = none
-		return
-	}
-	for k := range f.columns {
-		c := &f.columns[k]
-		if c.isInt {
-			c.putInt(row, v.Int)
-			continue
-		}
-		c.putText(row, textOf(v, c.part))
-		w.full = w.full || c.full()
-	}
-	switch {
-	case f.runs && w.block > 0:
-		w.last[field] = v
-	case w.last[field] != nil:
-		w.last[field] = nil
-	}
-}
-
-// textOf gives the part of a value that is a text.
-func textOf(v *importers.Value, part importers.Part) string {
-	switch part {
-	case importers.OriginalText:
-		return v.Raw
-	case importers.Zone:
-		return v.Zone
-	case importers.Precision:
-		return v.Precision
-	}
-	return v.Text
-}
-
 func (w *Writer) flush() error {
-	n := w.batch
+	n := w.batch.rows
 	if n == 0 {
 		return nil
 	}
-	arrays := make([]arrow.Array, len(w.values))
-	for i := range w.values {
-		arrays[i] = w.values[i].array(n)
+	arrays := make([]arrow.Array, len(w.batch.values))
+	for i := range arrays {
+		arrays[i] = w.batch.values[i].array(n)
 	}
 	rec := array.NewRecord(w.schema, arrays, int64(n))
 	err := w.ipc.Write(rec)
 	rec.Release()
-	for i := range w.values {
-		arrays[i].Release()
-		w.values[i].reset()
+	for _, a := range arrays {
+		a.Release()
 	}
-	for i := range w.last {
-		w.last[i] = none // columns begin with a run of nulls
-	}
-	w.full, w.batch = false, 0
+	w.batch.Reset()
 	if err != nil {
 		return fmt.Errorf("write staged file %s: %w", w.path, err)
 	}

@@ -1,0 +1,164 @@
+package staged
+
+import "sheetlift/importers"
+
+// Part is records gathered column by column: those of the next record batch of a Writer, or some that a Writer takes later at once.
+// So several may be gathered beside each other.
+type Part struct {
+	values  []column
+	fields  []fieldColumns
+	derived []column // the columns after those of the fields
+	// last is, by field, the value of the record before if it is enough to ask the next record whether it has the same: NoValue, or
+	// one of the block that all columns took into a run. Otherwise it is nil.
+	last  []*importers.Value
+	block int  // of the last record
+	full  bool // there is no room for another record
+	rows  int
+}
+
+// fieldColumns are the columns of a field.
+type fieldColumns struct {
+	columns []column // of the part's
+	runs    bool     // all of them
+}
+
+// NewPart returns an empty part of an entity's records, with more columns after the entity's own.
+func NewPart(e *importers.Entity, more ...importers.Column) *Part {
+	return newPart(e, append(Columns(e), more...))
+}
+
+func newPart(e *importers.Entity, columns []importers.Column) *Part {
+	p := &Part{}
+	for _, c := range columns {
+		p.values = append(p.values, newColumn(formOf(e, c), c.Part))
+	}
+	p.derived = p.values[envelope:]
+	for i := range e.Fields {
+		f := fieldColumns{runs: true}
+		n := 0
+		for ; n < len(p.derived) && columns[len(columns)-len(p.derived)+n].Field == i; n++ {
+			f.runs = f.runs && p.derived[n].runs
+		}
+		f.columns, p.derived = p.derived[:n], p.derived[n:]
+		p.fields, p.last = append(p.fields, f), append(p.last, none)
+	}
+	return p
+}
+
+// Append adds one record, as Writer.Append does.
+func (p *Part) Append(o *Origin, rec *importers.Record, derived []Cell) {
+	row := p.rows
+	v := p.values
+	v[0].putBytes(o.ID[:])
+	v[1].putBytes(o.RecordID[:])
+	v[2].putText(row, o.System)
+	v[3].putText(row, o.Key)
+	v[4].putBytes(o.ContentDigest[:])
+	v[5].putText(row, o.FileDigest)
+	v[6].putText(row, o.Sheet)
+	v[7].putInt(row, int64(o.Row))
+	v[8].putInt(row, int64(o.Line))
+	v[9].putBytes(o.RowDigest[:])
+	if o.Block != p.block {
+		p.block = o.Block
+		for i, v := range p.last {
+			if v != none {
+				p.last[i] = nil
+			}
+		}
+	}
+	last := p.last
+	for i, v := range rec.Values {
+		if v != last[i] {
+			p.put(i, row, v)
+		}
+	}
+	for d := range p.derived {
+		to, c := &p.derived[d], &derived[d]
+		switch {
+		case c.Null:
+			to.putNull(row)
+		case to.isInt:
+			to.putInt(row, c.Int)
+		default:
+			to.putText(row, c.Text)
+			p.full = p.full || to.full()
+		}
+	}
+	p.rows++
+}
+
+// Finish ends the part, for a Writer to take its records.
+func (p *Part) Finish() {
+	for i := range p.values {
+		p.values[i].finish(p.rows)
+	}
+}
+
+// Full reports whether the part has no room for another record.
+func (p *Part) Full() bool { return p.full }
+
+// Reset forgets all records and keeps the memory.
+func (p *Part) Reset() {
+	for i := range p.values {
+		p.values[i].reset()
+	}
+	for i := range p.last {
+		p.last[i] = none // columns begin with a run of nulls
+	}
+	p.rows, p.full = 0, false
+}
+
+// take adds records of another part, which is finished.
+func (p *Part) take(from *Part, first, end int) {
+	for i := range p.values {
+		p.values[i].take(&from.values[i], p.rows, first, end)
+		p.full = p.full || p.values[i].full()
+	}
+	for i := range p.last {
+		p.last[i] = nil // the next record asks the columns
+	}
+	p.rows += end - first
+}
+
+var none = importers.NoValue()
+
+// put puts a value into the columns of its field.
+func (p *Part) put(field, row int, v *importers.Value) {
+	f := &p.fields[field]
+	if !v.Set {
+		for k := range f.columns {
+			f.columns[k].putNull(row)
+		}
+		p.last[field] = none
+		return
+	}
+	for k := range f.columns {
+		c := &f.columns[k]
+		if c.isInt {
+			c.putInt(row, v.Int)
+			continue
+		}
+		c.putText(row, textOf(v, c.part))
+		p.full = p.full || c.full()
+	}
+	switch {
+	case f.runs && p.block > 0:
+		p.last[field] = v
+	case p.last[field] != nil:
+		p.last[field] = nil
+	}
+}
+
+// textOf gives the part of a value that is a text.
+func textOf(v *importers.Value, part importers.Part) string {
+	switch part {
+	case importers.OriginalText:
+		return v.Raw
+	case importers.Zone:
+		return v.Zone
+	case importers.Precision:
+		return v.Precision
+	}
+	return v.Text
+}
