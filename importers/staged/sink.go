@@ -26,6 +26,8 @@ type sink struct {
 const (
 	sinkBytes = 256 << 10
 	sinkBufs  = 4
+	// sinkWriteback is after how many bytes the disk is set to work.
+	sinkWriteback = 8 << 20
 )
 
 func newSink(f *os.File) *sink {
@@ -39,12 +41,17 @@ func newSink(f *os.File) *sink {
 
 func (s *sink) run() {
 	defer close(s.done)
+	var written, started int64
 	for b := range s.full {
 		if s.err.Load() == nil {
 			n, err := s.f.Write(b)
 			s.hash.Write(b[:n])
 			if err != nil {
 				s.err.Store(&err)
+			}
+			if written += int64(n); written-started >= sinkWriteback {
+				startWriting(s.f, started, written-started)
+				started = written
 			}
 		}
 		s.free <- b
