@@ -34,7 +34,7 @@ type Row struct {
 	Partial []RecordOut // of a rejected row: what could be read of its records. Never to be imported: it may speak against others
 }
 
-// RecordOut is one record of an accepted row. Its strings may be kept, its slices not.
+// RecordOut is one record of an accepted row. Of a row that the plan gives its strings may be kept, its slices not.
 type RecordOut struct {
 	importers.Record
 	Spec    int     // index of the record in the mapping

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strings"
 
 	"sheetlift/importers"
 )
@@ -47,7 +48,7 @@ func (d *dryRunner) newDecider(sh *sheet) *decider {
 func (d *decider) notice(id, version, wording string) *notice {
 	last := &d.named
 	if last.id != id || last.version != version || last.wording != wording || last.edition != d.facts.edition {
-		last.id, last.version, last.wording, last.edition = id, version, wording, d.facts.edition
+		last.id, last.version, last.wording, last.edition = strings.Clone(id), strings.Clone(version), strings.Clone(wording), d.facts.edition
 		last.notice = d.facts.notice(id, version, wording)
 	}
 	return last.notice

@@ -105,7 +105,7 @@ func (l *laidAside) feed() feed {
 		rows, odd := l.rows.Replay(), l.odd.Replay()
 		return untilEOF(func() error {
 			return to(func(p *passed) (err error) {
-				if p.laid.piece, err = rows.Next(nil); err != nil { // memory of its own: texts lie in it
+				if p.laid.piece, err = rows.Next(p.laid.piece); err != nil { // texts of the records lie in it until the block is done
 					return err
 				}
 				head := mappings.NewKept(p.laid.piece)

@@ -11,7 +11,7 @@ import (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(40) // memory is promised in docs/performance.md; little is allocated for each row
+		debug.SetGCPercent(30) // memory is promised in docs/performance.md; little is allocated for each row
 	}
 	if len(whereSignals) > 0 { // between two pieces of work nobody answers, and nobody dies of having asked
 		signal.Notify(make(chan os.Signal, 1), whereSignals...)
