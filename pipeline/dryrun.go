@@ -192,6 +192,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 			return err
 		}
 		sheets = append(sheets, sh)
+		if sh.most == 0 {
+			sh.most = rowsAtOnce
+		}
 		sh.profiled = in.mapped.Sources[i].Profile
 		plan, found, err := d.plan(ctx, sh, in.maps[i], in.mapped)
 		if err != nil {
@@ -420,6 +423,10 @@ func (d *dryRunner) alone(sh *sheet) bool {
 }
 
 const smallFile = 256 << 10
+
+// rowsAtOnce is how many rows are worked on at once: what comes of them stays in the processor's caches until the next step wants it.
+// With thousands a dry-run takes a third longer.
+const rowsAtOnce = 512
 
 func sameProfile(s *Source, got *mappings.Profile, want string) error {
 	if got.Digest() == want {

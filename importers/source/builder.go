@@ -1,7 +1,7 @@
 package source
 
 // BlockRows is the most rows a Builder puts into a block.
-const BlockRows = 512
+const BlockRows = 4096
 
 // maxSlots bounds rows times used columns of a block (12 bytes a slot), so that one cell in column XFD costs nothing and a
 // sheet that uses all columns gets blocks of few rows.

@@ -1,7 +1,7 @@
 // Package source turns a file into rows that know where they came from.
 //
 // Package open looks at the bytes, never at the name, and says in plain words what the file is. A Book has sheets (a text file is a
-// book of one sheet); reading a sheet gives Blocks: columnar, some hundreds of rows, cells as spans of shared memory, so
+// book of one sheet); reading a sheet gives Blocks: columnar, some thousands of rows, cells as spans of shared memory, so
 // that no cell costs an allocation.
 //
 // It promises: a cell keeps what the file holds (kind, raw value, number-format class); nothing is trimmed, converted,

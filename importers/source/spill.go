@@ -118,7 +118,7 @@ func (r *Replay) Read(h *Held) (err error) {
 	return err
 }
 
-// Copy takes in a block of a reader, which may go on. Shared strings are not copied: they stay with the book.
+// Copy takes in a block of a reader, or some rows of one; the reader may go on. Shared strings are not copied: they stay with the book.
 func (h *Held) Copy(b *Block) {
 	k := &h.block
 	k.RowNum, k.Width, k.Used = append(k.RowNum[:0], b.RowNum...), append(k.Width[:0], b.Width...), append(k.Used[:0], b.Used...)
@@ -127,11 +127,27 @@ func (h *Held) Copy(b *Block) {
 		k.Line = h.lines
 	}
 	h.columns(len(b.Cols), b.Rows())
+	from, to := uint32(len(b.Data)), uint32(0) // what the rows have of the block's own text
 	for i, col := range b.Used {
 		k.Cols[col] = h.column(i, b.Rows())
-		copy(k.Cols[col], b.Cols[col])
+		for n, c := range b.Cols[col] {
+			k.Cols[col][n] = c
+			if c.Kind != Empty && c.Flags&Shared == 0 {
+				from, to = min(from, c.Off), max(to, c.Off+c.Len)
+			}
+		}
 	}
-	h.buf = append(h.buf[:0], b.Data...)
+	h.buf = h.buf[:0]
+	if from < to {
+		h.buf = append(h.buf, b.Data[from:to]...)
+		for _, col := range b.Used {
+			for n := range k.Cols[col] {
+				if c := &k.Cols[col][n]; c.Kind != Empty && c.Flags&Shared == 0 {
+					c.Off -= from
+				}
+			}
+		}
+	}
 	k.Data, k.Strings = h.buf, b.Strings
 	h.copied = true
 }

@@ -137,7 +137,9 @@ func TestHeldCopy(t *testing.T) {
 					lines.WriteString(line)
 				}
 			}
-			if got := shown(b.Pick(rows)); got != lines.String() {
+			var some Held
+			some.Copy(b.Pick(rows))
+			if got := shown(some.Block()); got != lines.String() {
 				t.Fatalf("picked\n%s, want\n%s", got, lines.String())
 			}
 		})

@@ -3,6 +3,7 @@ package staged
 import (
 	"encoding/hex"
 	"sort"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -287,34 +288,29 @@ func (c *column) reset() {
 	c.from, c.null, c.int, c.n, c.nulls = 0, true, 0, 0, 0
 }
 
-// stored is a column of a chunk as it was read.
+// stored is a column of a chunk as it was read. What is worked out for it is worked out when a cell is asked for: most readers ask
+// for few columns.
 type stored struct {
 	ints  *array.Int64
 	text  *array.String
-	hex   []byte  // of ids and digests, as text, one after the other
-	width int     // of each in hex
-	at    []int32 // by row: the index of its value; nil if that is the row itself
-	one   bool    // one run holds all rows
+	bytes *array.FixedSizeBinary // ids and digests
+	until []int32                // the row after each run; nil if every row has a value of its own
+	rows  int
+
+	once sync.Once
+	at   []int32 // by row: its run
+	hex  []byte  // of bytes, as text, one after the other
 }
 
-// readColumn takes in a column of a record batch; ok is false if it is of no type that a column has.
-func readColumn(a arrow.Array) (s stored, ok bool) {
+// read takes in a column of a record batch; ok is false if it is of no type that a column has.
+func (s *stored) read(a arrow.Array) (ok bool) {
+	s.rows = a.Len()
 	if r, is := a.(*array.RunEndEncoded); is {
 		until, is := r.RunEndsArr().(*array.Int32)
-		if !is {
-			return s, false
+		if !is || a.Len() > 0 && (until.Len() == 0 || int(until.Value(until.Len()-1)) < a.Len()) || until.Len() > r.Values().Len() {
+			return false
 		}
-		if s.one = until.Len() == 1; !s.one {
-			s.at = make([]int32, 0, a.Len())
-			for run, end := range until.Int32Values() {
-				for len(s.at) < min(int(end), a.Len()) {
-					s.at = append(s.at, int32(run))
-				}
-			}
-			if len(s.at) < a.Len() {
-				return s, false
-			}
-		}
+		s.until = until.Int32Values()
 		a = r.Values()
 	}
 	switch v := a.(type) {
@@ -323,21 +319,31 @@ func readColumn(a arrow.Array) (s stored, ok bool) {
 	case *array.Int64:
 		s.ints = v
 	case *array.FixedSizeBinary:
-		w := v.DataType().(*arrow.FixedSizeBinaryType).ByteWidth
-		for i := range v.Len() {
-			if w == len(uuid.UUID{}) {
-				s.hex = appendUUID(s.hex, v.Value(i))
-			} else {
-				s.hex = hex.AppendEncode(s.hex, v.Value(i))
+		s.bytes = v
+	default:
+		return false
+	}
+	return true
+}
+
+// workOut finds the run of every row, or the text of every id or digest.
+func (s *stored) workOut() {
+	if s.until != nil {
+		s.at = make([]int32, 0, s.rows)
+		for run, end := range s.until {
+			for len(s.at) < min(int(end), s.rows) {
+				s.at = append(s.at, int32(run))
 			}
 		}
-		if v.Len() > 0 {
-			s.width = len(s.hex) / v.Len()
-		}
-	default:
-		return s, false
+		return
 	}
-	return s, true
+	for i := range s.bytes.Len() {
+		if v := s.bytes.Value(i); len(v) == len(uuid.UUID{}) {
+			s.hex = appendUUID(s.hex, v)
+		} else {
+			s.hex = hex.AppendEncode(s.hex, v)
+		}
+	}
 }
 
 // appendUUID appends the text form of RFC 9562, section 4.
@@ -353,18 +359,24 @@ func appendUUID(p []byte, u []byte) []byte {
 
 func (s *stored) cell(row int) Cell {
 	switch {
-	case s.one:
+	case s.bytes != nil:
+		s.once.Do(s.workOut)
+		width := len(s.hex) / s.bytes.Len()
+		return Cell{Text: view(s.hex[row*width:][:width])}
+	case len(s.until) == 1:
 		row = 0
-	case s.at != nil:
+	case s.until != nil:
+		s.once.Do(s.workOut)
 		row = int(s.at[row])
 	}
-	switch {
-	case s.text != nil && s.text.IsNull(row), s.ints != nil && s.ints.IsNull(row):
-		return Cell{Null: true}
-	case s.text != nil:
-		return Cell{Text: s.text.Value(row)}
-	case s.ints != nil:
+	if s.ints != nil {
+		if s.ints.IsNull(row) {
+			return Cell{Null: true}
+		}
 		return Cell{Int: s.ints.Value(row)}
 	}
-	return Cell{Text: view(s.hex[row*s.width:][:s.width])}
+	if s.text.IsNull(row) {
+		return Cell{Null: true}
+	}
+	return Cell{Text: s.text.Value(row)}
 }

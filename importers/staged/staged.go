@@ -250,8 +250,7 @@ func (r *Reader) Chunk(i int) (*Chunk, error) {
 	}
 	c := &Chunk{rec: rec, columns: make([]stored, len(r.columns))}
 	for k := range r.columns {
-		var ok bool
-		if c.columns[k], ok = readColumn(rec.Column(k)); !ok {
+		if !c.columns[k].read(rec.Column(k)) {
 			rec.Release()
 			return nil, fmt.Errorf("staged file: column %s is %s: stage it again with this version (dryrun)", r.columns[k].Name, rec.Column(k).DataType())
 		}
