@@ -28,6 +28,7 @@ type standing struct {
 	records  []uuid.UUID // record ids of the row whose key occurs more than once: the row is rejected if one of them conflicts
 	consent  bool        // a consent event of this batch, which an erasure may reject
 	linked   bool        // its keys are among those of linked rows
+	row      int         // of a row of several records, see mixedRow; else 0
 }
 
 // rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
@@ -231,7 +232,7 @@ const (
 	ofErasure
 )
 
-// append appends a to p: what it is of, flags, record ids, keys, then the fields of what it is of in their order.
+// append appends a to p: what it is of, flags, row, record ids, keys, then the fields of what it is of in their order.
 func (a *against) append(p []byte) []byte {
 	flag := func(set bool, bit int) int {
 		if set {
@@ -259,6 +260,7 @@ func (a *against) append(p []byte) []byte {
 		dated = a.suppression.Dated
 	}
 	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)))
+	p = binary.AppendUvarint(p, uint64(a.row))
 	p = binary.AppendUvarint(p, uint64(len(a.records)))
 	for _, id := range a.records {
 		p = append(p, id[:]...)
@@ -289,6 +291,7 @@ func readAgainst(k *mappings.Kept) *against {
 	of, flags := k.Byte(), k.Byte()
 	a.rejected, a.consent, a.linked = flags&1 != 0, flags&2 != 0, flags&4 != 0
 	dated := flags&8 != 0
+	a.row = int(k.Uvarint())
 	for range k.Uvarint() {
 		a.records = append(a.records, uuid.UUID([]byte(k.Bytes(len(uuid.UUID{})))))
 	}

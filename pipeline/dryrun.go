@@ -225,6 +225,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err := d.facts.link(); err != nil {
 		return err
 	}
+	d.facts.settleMixed()
 	left := map[string]int{} // record rules by entity that are not decided yet
 	for _, m := range in.maps {
 		for _, rec := range m.Records {
@@ -449,6 +450,9 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 	if untouched { // it stays rejected, but what it says against a consent is said
 		st.rejected = true
 	}
+	if len(records) > 1 && !st.rejected && slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
+		st.row = d.facts.mix(surveyed, records)
+	}
 	for k := range records {
 		x := &records[k]
 		st.consent = x.Entity.Event
@@ -474,7 +478,7 @@ func (d *dryRunner) standing(surveyed *decider, records []identified) (st standi
 		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
 			st.records = append(st.records, x.recordUID)
 		}
-		switch rule := surveyed.decide(x).rule; rule {
+		switch surveyed.decide(x).rule {
 		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
 		default:
 			st.rejected = true

@@ -27,6 +27,7 @@ type facts struct {
 	heard       againstStash                    // all that speaks against some consent
 	keepAll     bool                            // nothing of it is dropped
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
+	mixed       []mixedRow                      // until they are settled
 	filed       map[int32][]*against            // by place (see importers.Links), once linked
 	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
 	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back

@@ -1,0 +1,78 @@
+package pipeline_test
+
+import (
+	"maps"
+	"testing"
+
+	"sheetlift/pipeline/store/storetest"
+)
+
+// mixed are the files of a batch whose rows say two things: on e-mail and on text messages.
+func mixed(consents string, more ...map[string]string) map[string]string {
+	files := rows(nil, nil, nil)
+	files["consents.csv"] = "Id,Subject,Mail,Email,Sms,At,Purpose\n" + consents
+	files["consents.yaml"] = `version: 1
+mapping: consents
+records:
+  - entity: consent
+    key: [external_id, channel]
+    when: { column: Email, not_blank: true }
+    fields: { external_id: Id, subject_id: Subject, email: Mail, purpose: Purpose, status: { from: Email, enum: { given: Y, withdrawn: N } }, occurred_at: { from: At, format: iso8601 }, channel: { const: email, stated_by: { name: CRM, at: 2026-01-01 } } }
+  - entity: consent
+    key: [external_id, channel]
+    when: { column: Sms, not_blank: true }
+    fields: { external_id: Id, subject_id: Subject, email: Mail, purpose: Purpose, status: { from: Sms, enum: { given: Y, withdrawn: N } }, occurred_at: { from: At, format: iso8601 }, channel: { const: sms, stated_by: { name: CRM, at: 2026-01-01 } } }
+`
+	for _, m := range more {
+		maps.Copy(files, m)
+	}
+	return files
+}
+
+// TestRuleARejectedRowOpposes: a row that is rejected because of one of its consents takes the withdrawal that stands beside it along. The
+// consent that the withdrawal stood against is rejected too: the register would show it as given.
+func TestRuleARejectedRowOpposes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  map[int][]string
+	}{
+		"opposed by another": {
+			mixed("1,S-1,,,Y,2022-03-10,news\n2,S-1,,Y,N,2023-07-11,news\n3,S-1,,N,,2024-13-01,news\n"),
+			map[int][]string{2: {"consent.opposed_by_rejected"}, 3: {"consent.opposed_by_rejected"}, 4: {"date.invalid"}},
+		},
+		"whatever the order": {
+			mixed("3,S-1,,N,,2024-13-01,news\n2,S-1,,Y,N,2023-07-11,news\n1,S-1,,,Y,2022-03-10,news\n"),
+			map[int][]string{2: {"date.invalid"}, 3: {"consent.opposed_by_rejected"}, 4: {"consent.opposed_by_rejected"}},
+		},
+		"of several subjects": {
+			mixed("1,S-1,info@example.com,,Y,2022-03-10,news\n2,S-2,info@example.com,Y,,2022-03-10,news\n3,,info@example.com,Y,N,2023-07-11,news\n"),
+			map[int][]string{2: {"consent.opposed_by_rejected"}, 4: {"subject.multiple_match"}},
+		},
+		"erased": {
+			mixed("1,,gone@example.com,,Y,2026-03-10,news\n2,,gone@example.com,Y,N,2026-07-11,news\n",
+				map[string]string{"cases.csv": caseHeader + "R-1,erasure,done,,gone@example.com,2025-01-02,2025-01-20\n"}),
+			map[int][]string{2: {"subject.erased"}, 3: {"subject.erased"}},
+		},
+		"a row that comes in overrules": {
+			mixed("1,S-1,,,Y,2022-03-10,news\n2,S-1,,Y,N,2023-07-11,news\n"),
+			map[int][]string{2: {"consent.overruled"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := found(t, dryRun(newHouse(t, storetest.SQLite(t), c.files)), "consents")
+			for row := range 6 {
+				var rules []string
+				for _, rule := range got[row] {
+					if rule != "subject.applies_to_all" {
+						rules = append(rules, rule)
+					}
+				}
+				if row > 0 {
+					wantRules(t, name, rules, c.want[row]...)
+				}
+			}
+		})
+	}
+}
