@@ -55,11 +55,13 @@ func (s *settler) unmended(row *mappings.Row) error {
 	return s.reject(row, "row.unmended")
 }
 
-// solved reports whether a row that came back as it went out may come in all the same: it was rejected only because its key stood in
-// other rows with other content, and no such row is left.
+// solved reports whether a row that came back as it went out may come in all the same: it was rejected only because of other rows.
+// Either its key stood in them with other content, and no such row is left; or what they say stood against it, which is looked at anew.
 func (s *settler) solved(row *mappings.Row, records []identified) bool {
 	faults := s.sh.view.went.of(row).why()
-	if len(faults) == 0 || slices.ContainsFunc(faults, func(f rejectedBy) bool { return f.Rule != "key.multiple_match" }) {
+	if len(faults) == 0 || slices.ContainsFunc(faults, func(f rejectedBy) bool {
+		return f.Rule != "key.multiple_match" && f.Rule != "consent.opposed_by_rejected"
+	}) {
 		return false
 	}
 	return !slices.ContainsFunc(records, func(x identified) bool { return s.facts.keyState(&x) == keyConflict })

@@ -2,8 +2,10 @@ package pipeline_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
+	"sheetlift/pipeline"
 	"sheetlift/pipeline/store/storetest"
 )
 
@@ -75,4 +77,26 @@ func TestRuleARejectedRowOpposes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRuleAnOpposedConsentComesInWithItsWithdrawal: the consent itself needs no mending, only the rejected row that it was opposed by.
+func TestRuleAnOpposedConsentComesInWithItsWithdrawal(t *testing.T) {
+	t.Parallel()
+	given := assertion("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z") + "\n"
+	withdrawn := assertion("C-2", "S-1,one@example.com", "N", "2025-13-01T10:00:00Z") + "\n"
+	h := newHouse(t, storetest.SQLite(t), rows([]string{given + withdrawn}, nil, nil))
+	h.mustRun(pipeline.Reconcile)
+	h.write("mended.csv", consentHeader+given+withdrawn)
+	h.snapshotOf("consents", "mended.csv") // as they were: neither comes in
+	if s := sourceOf(t, dryRun(h), "consents"); s.Rows.Accepted != 0 || s.Rejected["consent.opposed_by_rejected"] != 1 || s.Rejected["date.invalid"] != 1 {
+		t.Errorf("unmended: %+v", s)
+	}
+	h.mustRun(pipeline.Reconcile)
+	h.write("mended2.csv", consentHeader+given+strings.Replace(withdrawn, "2025-13-01", "2025-12-01", 1))
+	h.snapshotOf("consents", "mended2.csv")
+	if s := sourceOf(t, dryRun(h), "consents"); s.Rows.Accepted != 2 {
+		t.Errorf("mended: %+v", s)
+	}
+	h.mustRun(pipeline.Reconcile)
+	h.wantState("C-1", "withdrawn withdrawal")
 }
