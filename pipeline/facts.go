@@ -52,7 +52,8 @@ type notice struct {
 
 // keyGroup is the contents that one key has in the batch.
 type keyGroup struct {
-	contents map[[sha256.Size]byte]bool // true once a row with this content was staged
+	contents []keyContent
+	at       map[[sha256.Size]byte]int // of contents, once there are many
 	history  bool
 }
 
@@ -82,6 +83,47 @@ func configKey(rec *importers.Record) string {
 }
 
 func noticeKey(id, version string) string { return id + "\x00" + version }
+
+// keyContent is one content; taken once a row with it was staged.
+type keyContent struct {
+	sum   [sha256.Size]byte
+	taken bool
+}
+
+// manyContents is how many contents of a key are looked through one by one.
+const manyContents = 16
+
+// content finds a content; nil if the key does not have it.
+func (g *keyGroup) content(sum *[sha256.Size]byte) *keyContent {
+	if g.at != nil {
+		if i, ok := g.at[*sum]; ok {
+			return &g.contents[i]
+		}
+		return nil
+	}
+	for i := range g.contents {
+		if g.contents[i].sum == *sum {
+			return &g.contents[i]
+		}
+	}
+	return nil
+}
+
+// add takes in a content.
+func (g *keyGroup) add(sum *[sha256.Size]byte) {
+	if g.content(sum) != nil {
+		return
+	}
+	g.contents = append(g.contents, keyContent{sum: *sum})
+	if g.at != nil {
+		g.at[*sum] = len(g.contents) - 1
+	} else if len(g.contents) > manyContents {
+		g.at = make(map[[sha256.Size]byte]int, 2*manyContents)
+		for i := range g.contents {
+			g.at[g.contents[i].sum] = i
+		}
+	}
+}
 
 func (g *keyGroup) conflicts() bool { return len(g.contents) > 1 && !g.history }
 
@@ -117,10 +159,10 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 func (f *facts) group(x *identified) {
 	g := f.keys[x.recordUID]
 	if g == nil {
-		g = &keyGroup{contents: map[[sha256.Size]byte]bool{}, history: x.History}
+		g = &keyGroup{history: x.History}
 		f.keys[x.recordUID] = g
 	}
-	g.contents[x.content] = false
+	g.add(&x.content)
 	g.history = g.history && x.History
 }
 
@@ -220,7 +262,8 @@ func (f *facts) keyState(x *identified) keyVerdict {
 		return keyAlone
 	case g.conflicts():
 		return keyConflict
-	case g.contents[x.content]:
+	}
+	if c := g.content(&x.content); c != nil && c.taken {
 		return keyRepeat
 	}
 	return keyAlone
@@ -229,7 +272,8 @@ func (f *facts) keyState(x *identified) keyVerdict {
 // taken notes that a record was staged.
 func (f *facts) taken(x *identified) {
 	if g := f.keys[x.recordUID]; g != nil {
-		g.contents[x.content] = true
+		g.add(&x.content)
+		g.content(&x.content).taken = true
 	}
 }
 
