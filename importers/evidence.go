@@ -262,7 +262,7 @@ var Consent = sync.OnceValue(func() *ConsentFields {
 
 // Evaluate applies the consent rule: six questions, in order, each answered only by the row itself or by imported
 // configuration it points to, completely, and from cells that no earlier question has used. What was decided is no question, but a
-// row that does not say it itself is no receipt either.
+// row that does not say it itself, in a cell that answers no question but that for the time, is no receipt either.
 func Evaluate(in Evidence) Verdict { return evaluate(&in, contentOf(&in)) }
 
 // content is what the rule asks of the values themselves, beyond which are set, where from, and the facts.
@@ -337,6 +337,7 @@ func evaluate(in *Evidence, has content) Verdict {
 	}
 	judge(QuestionProof, why, &in.ProofKind, &in.ProofRef)
 
+	said := used // the time is not among them: that it is there may be how a row says that consent was given
 	why = allOf(&in.Time)
 	if why == Answered {
 		switch {
@@ -348,7 +349,9 @@ func evaluate(in *Evidence, has content) Verdict {
 	}
 	judge(QuestionTime, why, &in.Time)
 
-	v.WhyStatus = allOf(&in.Status)
+	if v.WhyStatus = allOf(&in.Status); v.WhyStatus == Answered && slices.ContainsFunc(in.Status.Columns, func(c int) bool { return slices.Contains(said, c) }) {
+		v.WhyStatus = CellUsed
+	}
 	v.Stated = statements(in)
 	s := summaryOf(reasonsFor{v.Why, v.WhyStatus})
 	v.Class, v.Missing, v.Confidence, v.Remediation = s.class, s.missing, s.confidence, s.remediation

@@ -227,6 +227,24 @@ func evidenceFields() (names []string) {
 	return names
 }
 
+// What was decided is not read off a cell that says something else. Only the consent's time may say it: that there is one.
+func TestStatusFromTheCellOfAnAnswer(t *testing.T) {
+	for field, why := range map[string]Reason{
+		"email": CellUsed, "purpose": CellUsed, "notice_version": CellUsed, "actor_role": CellUsed, "proof_ref": CellUsed,
+		"occurred_at": Answered, "status": Answered,
+	} {
+		rec, cols, facts := complete()
+		cols[rec.Entity.Field("status")] = cols[rec.Entity.Field(field)]
+		v := Evaluate(EvidenceOf(rec, cols, facts))
+		if v.WhyStatus != why {
+			t.Errorf("status from the cell of %s: %s, want %s", field, v.WhyStatus, why)
+		}
+		if want := why != Answered; slices.Contains(v.Missing, StatusMissing) != want || (v.Class == LegacyAssertion) != want {
+			t.Errorf("status from the cell of %s: %s, missing %v", field, v.Class, v.Missing)
+		}
+	}
+}
+
 // state makes an operator state a field.
 func state(rec *Record, field int) {
 	v := *rec.Values[field]
@@ -269,7 +287,7 @@ func TestLessEvidenceIsNeverMore(t *testing.T) {
 		if after.Class == Receipt {
 			t.Fatalf("a receipt with a stated %s", Question(q))
 		}
-		if !slices.ContainsFunc(before.Why[:], func(r Reason) bool { return r == CellUsed }) && grade[after.Confidence] > grade[before.Confidence] {
+		if before.WhyStatus != CellUsed && !slices.ContainsFunc(before.Why[:], func(r Reason) bool { return r == CellUsed }) && grade[after.Confidence] > grade[before.Confidence] {
 			t.Fatalf("confidence rose from %s to %s", before.Confidence, after.Confidence)
 		}
 	})

@@ -253,7 +253,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err := rec.close(&r.Outcome, dir); err != nil {
 		return err
 	}
-	if err := rejected.close(); err != nil {
+	if r.Listed, err = rejected.close(); err != nil {
 		return err
 	}
 	if err := syncRename(partial, dir); err != nil {

@@ -2,6 +2,9 @@ package pipeline
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 type recorder struct {
 	out    io.WriteCloser
 	buf    *bufio.Writer
+	sum    hash.Hash
 	encode func(io.Writer, finding.Finding) error
 	hide   func(*finding.Finding)
 	path   string
@@ -40,7 +44,8 @@ func (p *Pipeline) record(dir string) (*recorder, error) {
 	if err != nil {
 		return nil, &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room or give another folder with --home", Err: err}
 	}
-	return &recorder{out: out, buf: bufio.NewWriterSize(out, 1<<16), encode: p.opt.Encode, hide: p.hideNames, path: path, rules: map[ruleKey]*RuleCount{}}, nil
+	sum := sha256.New()
+	return &recorder{out: out, buf: bufio.NewWriterSize(io.MultiWriter(out, sum), 1<<16), sum: sum, encode: p.opt.Encode, hide: p.hideNames, path: path, rules: map[ruleKey]*RuleCount{}}, nil
 }
 
 // Add counts and writes one finding, without names that look personal.
@@ -69,7 +74,7 @@ func (r *recorder) Add(f finding.Finding) error {
 	return nil
 }
 
-// close finishes the file and puts the counts into the outcome. With rename, the file lies in a folder that is renamed to final later.
+// close finishes the file and puts the counts and its digest into the outcome. With rename, the file lies in a folder that is renamed to final later.
 func (r *recorder) close(o *Outcome, final string) error {
 	err := r.buf.Flush()
 	if cerr := r.out.Close(); err == nil {
@@ -92,6 +97,7 @@ func (r *recorder) close(o *Outcome, final string) error {
 		}
 		return strings.Compare(string(a.Severity), string(b.Severity))
 	})
+	o.FindingsSum = hex.EncodeToString(r.sum.Sum(nil))
 	o.FindingsFile = filepath.Join(final, filepath.Base(r.path))
 	return nil
 }

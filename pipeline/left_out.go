@@ -134,7 +134,7 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 			return err
 		}
 		for i := range q.batch.Sources {
-			if err := l.of(ctx, q, fr, i, maps[i], filepath.Dir(dry.FindingsFile)); err != nil {
+			if err := l.of(ctx, q, fr, i, maps[i], dry); err != nil {
 				return err
 			}
 		}
@@ -208,10 +208,10 @@ func (l *leavings) since(ctx context.Context, list []*FreezeResult) error {
 }
 
 // of takes in what one source of one earlier snapshot leaves.
-func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, dir string) error {
+func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, dry *DryRunResult) error {
 	s := &q.batch.Sources[i]
 	wanted := map[int]*rejectedRow{}
-	err := readRejected(dir, func(r *rejectedRow) error {
+	err := readRejected(filepath.Dir(dry.FindingsFile), dry.Listed, func(r *rejectedRow) error {
 		if r.Source == s.Name {
 			wanted[r.Row] = r
 		}

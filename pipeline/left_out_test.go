@@ -1,7 +1,9 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"sheetlift/pipeline"
+	"sheetlift/pipeline/store"
 	"sheetlift/pipeline/store/storetest"
 )
 
@@ -95,4 +98,138 @@ func TestLeftOutRefusal(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// What was recorded of rejected rows is held to its digest: a list that was emptied or cut would raise the consent that a rejected
+// withdrawal opposes.
+func TestTamperedListOfRejectedRows(t *testing.T) {
+	t.Parallel()
+	yes := "K-1,S-20,k@example.com,news,email,Y" + dated + "20\n"
+	for _, c := range []struct {
+		name   string
+		tamper func(data string) string
+	}{
+		{"emptied", func(string) string { return "" }},
+		{"a line dropped", func(data string) string { return data[strings.Index(data, "\n")+1:] }},
+		{"another row", func(data string) string { return strings.ReplaceAll(data, `"row":4`, `"row":2`) }},
+		{"more after the end", func(data string) string { return data + "]" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, storetest.SQLite(t), map[string]string{
+				"consents.csv": consentHeader + "G-1,S-G,good@example.com,news,email,Y" + dated + "9\n" + yes +
+					"K-1,S-20,k@example.com,news,email,N,2026-03-14T09:12:00Z,,,,,,\n",
+			})
+			got := h.mustRun(pipeline.Reconcile)
+			h.mustVerify()
+			dry := got["dryrun"].(*pipeline.DryRunResult)
+			path := filepath.Join(filepath.Dir(dry.FindingsFile), "rejected.ndjson")
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(c.tamper(string(data))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wantUnverified(t, h, "list of rejected rows")
+			wantIntegrity(t, h.open().WriteRejects(t.Context(), dry, filepath.Join(h.dir, "mend.xlsx")), "rejected.ndjson")
+			h.write("consents.csv", consentHeader+yes)
+			h.snapshot(pipeline.Delta, "consents.csv")
+			_, err = h.run(pipeline.Reconcile)
+			wantIntegrity(t, err, "rejected.ndjson")
+			if got := h.state("K-1"); got != "not in the register" {
+				t.Errorf("K-1 is %s", got)
+			}
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h.mustRun(pipeline.Reconcile)
+			if got := h.state("K-1"); strings.HasPrefix(got, "given") {
+				t.Errorf("K-1 is %s", got)
+			}
+		})
+	}
+}
+
+// wantUnverified holds verify to exactly one failed check, of that name.
+func wantUnverified(t *testing.T, h *house, what string) {
+	t.Helper()
+	v, err := h.open().Verify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad []string
+	for _, c := range v.Checks {
+		if !c.OK {
+			bad = append(bad, c.What)
+		}
+	}
+	if len(bad) != 1 || bad[0] != what {
+		t.Errorf("verify faults %q, want %q", bad, what)
+	}
+}
+
+// A findings file with as many lines as its result counts, but other ones, is not the one that was recorded.
+func TestTamperedFindings(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	data, err := os.ReadFile(dry.FindingsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(data, []byte(`"row":`), []byte(`"row":1`), 1)
+	if bytes.Equal(other, data) {
+		t.Fatal("no finding has a row")
+	}
+	if err := os.WriteFile(dry.FindingsFile, other, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantUnverified(t, h, "findings of dryrun")
+	_, err = h.open().Review(t.Context())
+	wantIntegrity(t, err, "findings")
+	if err := os.RemoveAll(filepath.Dir(dry.FindingsFile)); err != nil { // as the remedy says
+		t.Fatal(err)
+	}
+	h.mustRun(pipeline.DryRun)
+	h.mustVerify()
+	if _, err := h.open().Review(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Results of versions that recorded no digests of their lists are taken as before, and lost lists of theirs are made again.
+func TestListsOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	forget := strings.NewReplacer(`"findings_sha256":"`+dry.FindingsSum+`",`, "", `"rejected_sha256":"`+dry.Listed+`"`, `"rejects":null`)
+	err := h.look().Update(t.Context(), func(tx *store.Tx) error {
+		var text string
+		if err := tx.QueryRow(t.Context(), `SELECT result FROM operations WHERE kind = 'dryrun'`).Scan(&text); err != nil {
+			return err
+		}
+		older := forget.Replace(text)
+		if strings.Contains(older, dry.FindingsSum) || strings.Contains(older, "rejected_sha256") {
+			t.Errorf("still in %s", older)
+		}
+		_, err := tx.Exec(t.Context(), `UPDATE operations SET result = $1 WHERE kind = 'dryrun'`, older)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(dry.FindingsFile), "rejected.ndjson")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.open().Review(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult); r.Digest != dry.Digest || !r.AlreadyDone {
+		t.Errorf("made again: %+v", r.Outcome)
+	}
 }

@@ -176,7 +176,7 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 		p.place(r, true)
 		err := t.check(ctx, r)
 		if errors.Is(err, errRemake) {
-			want := out.Digest
+			want, old := out.Digest, r
 			r = new(R)
 			out = any(r).(result).outcome()
 			if err = t.do(ctx, nil, r); err == nil {
@@ -184,6 +184,9 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 			}
 			if err == nil && out.Digest != want {
 				err = &IntegrityError{What: "result of " + t.stage, Detail: "made again from the same inputs it has another digest than recorded", Remedy: "run `sheetlift verify` and restore the inputs"}
+			} else if err == nil && otherLists(r, old) {
+				err = &IntegrityError{What: "findings of " + t.stage, Detail: "made again from the same inputs they are not those that were recorded",
+					Remedy: "restore " + filepath.Dir(out.FindingsFile) + " from a backup, or remove it and run `sheetlift " + t.stage + "` with the version of sheetlift that recorded them"}
 			}
 		}
 		var drift *IntegrityError
@@ -228,15 +231,25 @@ func execute[R any](ctx context.Context, p *Pipeline, t task[R]) (*R, error) {
 	return r, nil
 }
 
-// seal sets the digest of a result: over everything but paths and how it came about.
+// otherLists reports whether lists that were made again are not those that were recorded. A result of an earlier version recorded none.
+func otherLists(r, recorded any) bool {
+	other := func(sum, recorded string) bool { return recorded != "" && sum != recorded }
+	if dry, ok := r.(*DryRunResult); ok && other(dry.Listed, recorded.(*DryRunResult).Listed) {
+		return true
+	}
+	return other(r.(result).outcome().FindingsSum, recorded.(result).outcome().FindingsSum)
+}
+
+// seal sets the digest of a result: over everything but paths and how it came about. The digests of the lists are no part of it: what
+// they say of a row may hold a token of it, which each database makes with a key of its own. The ledger's chain guards them.
 func (p *Pipeline) seal(r any) error {
 	o := r.(result).outcome()
-	file := o.FindingsFile
-	o.FindingsFile, o.Digest, o.AlreadyDone = "", "", false
+	file, sum := o.FindingsFile, o.FindingsSum
+	o.FindingsFile, o.FindingsSum, o.Digest, o.AlreadyDone = "", "", "", false
 	restore := hideVolatile(r)
 	d, err := manifests.Digest(r)
 	restore()
-	o.FindingsFile, o.Digest = file, d
+	o.FindingsFile, o.FindingsSum, o.Digest = file, sum, d
 	return err
 }
 
@@ -273,9 +286,9 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, rejects := hideStaged(r.Staged), r.Rejects
-		r.Rejects = nil
-		return func() { restore(); r.Rejects = rejects }
+		restore, listed, rejects := hideStaged(r.Staged), r.Listed, r.Rejects
+		r.Listed, r.Rejects = "", nil
+		return func() { restore(); r.Listed, r.Rejects = listed, rejects }
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -38,16 +40,17 @@ type rejectedWriter struct {
 	file *os.File
 	buf  *bufio.Writer
 	enc  *json.Encoder
+	sum  hash.Hash
 	path string
 }
 
 func newRejectedWriter(dir string) (*rejectedWriter, error) {
-	w := &rejectedWriter{path: filepath.Join(dir, rejectedFile)}
+	w := &rejectedWriter{path: filepath.Join(dir, rejectedFile), sum: sha256.New()}
 	var err error
 	if w.file, err = os.OpenFile(w.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 		return nil, w.fault(err)
 	}
-	w.buf = bufio.NewWriterSize(w.file, 1<<16)
+	w.buf = bufio.NewWriterSize(io.MultiWriter(w.file, w.sum), 1<<16)
 	w.enc = json.NewEncoder(w.buf)
 	return w, nil
 }
@@ -63,15 +66,16 @@ func (w *rejectedWriter) add(r *rejectedRow) error {
 	return nil
 }
 
-func (w *rejectedWriter) close() error {
+// close finishes the list and returns the SHA-256 of its bytes.
+func (w *rejectedWriter) close() (string, error) {
 	err := w.buf.Flush()
 	if cerr := w.file.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return w.fault(err)
+		return "", w.fault(err)
 	}
-	return nil
+	return hex.EncodeToString(w.sum.Sum(nil)), nil
 }
 
 // fault notes what a finding says against the row under way.
@@ -82,25 +86,42 @@ func (s *settler) fault(f finding.Finding) {
 	s.faults = append(s.faults, rejectedBy{Column: f.Column, Rule: f.Rule, Message: f.Message, Remedy: f.Remedy})
 }
 
-// readRejected calls f for each rejected row of a dry-run.
-func readRejected(dir string, f func(*rejectedRow) error) error {
+// readRejected calls f for each rejected row of a dry-run in dir. Only when it returns nil was the list the one that want, its SHA-256,
+// names; want is empty in results of earlier versions, whose lists are taken as they are.
+func readRejected(dir, want string, f func(*rejectedRow) error) error {
 	path := filepath.Join(dir, rejectedFile)
 	file, err := os.Open(path)
 	if err != nil {
 		return &FileError{Path: path, Message: "can't be read: " + pathless(err), Remedy: "run `sheetlift dryrun` again", Err: err}
 	}
 	defer file.Close()
-	for dec := json.NewDecoder(bufio.NewReaderSize(file, 1<<16)); dec.More(); {
+	sum := sha256.New()
+	in := io.TeeReader(file, sum)
+	changed := &IntegrityError{What: "list of rejected rows " + path, Detail: "it is not as the dry-run wrote it", Remedy: changedList}
+	for dec := json.NewDecoder(bufio.NewReaderSize(in, 1<<16)); dec.More(); {
 		var r rejectedRow
 		if err := dec.Decode(&r); err != nil {
-			return &IntegrityError{What: path, Detail: "it is not as the dry-run wrote it", Remedy: "remove the folder it lies in and run `sheetlift dryrun` again", Err: err}
+			changed.Err = err
+			return changed
 		}
 		if err := f(&r); err != nil {
 			return err
 		}
 	}
+	if want == "" {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // what follows the last row
+		return &FileError{Path: path, Message: "can't be read: " + pathless(err), Remedy: "see to the disk, then run the command again", Err: err}
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != want {
+		return changed
+	}
 	return nil
 }
+
+// changedList: a dry-run makes the list of the newest snapshot only.
+const changedList = "restore it from a backup; as long as no later snapshot is frozen, you may remove the folder it lies in and run `sheetlift dryrun` again"
 
 // rowToken names a row of a snapshot to somebody who may not know what is in it: an HMAC under the batch's key, truncated to 128
 // bits, over snapshot, source, row and row digest. Only what knows the key can make one, so a token that is found again proves

@@ -93,7 +93,7 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 	if path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	w := &rejectsWriter{Pipeline: q, fr: fr, dir: filepath.Dir(dry.FindingsFile)}
+	w := &rejectsWriter{Pipeline: q, fr: fr, dir: filepath.Dir(dry.FindingsFile), listed: dry.Listed}
 	if w.key, err = tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name); err != nil {
 		return err
 	}
@@ -123,18 +123,19 @@ func unwritten(path string, err error) error {
 // rejectsWriter writes rejects of one dry-run.
 type rejectsWriter struct {
 	*Pipeline
-	fr    *FreezeResult
-	maps  []*mappings.Mapping
-	key   []byte
-	dir   string // of the dry-run
-	files []RejectsFile
+	fr     *FreezeResult
+	maps   []*mappings.Mapping
+	key    []byte
+	dir    string // of the dry-run
+	listed string // SHA-256 of its list of rejected rows
+	files  []RejectsFile
 }
 
 // rows calls f for each rejected row of a source, with its block. head gets the blocks until the header was seen.
 func (w *rejectsWriter) rows(ctx context.Context, i int, head func(*sheet, *source.Block, []string, int) error, f func(*sheet, *source.Block, int, *rejectedRow) error) error {
 	s := &w.batch.Sources[i]
 	wanted := map[int]*rejectedRow{}
-	err := readRejected(w.dir, func(r *rejectedRow) error {
+	err := readRejected(w.dir, w.listed, func(r *rejectedRow) error {
 		if r.Source == s.Name {
 			wanted[r.Row] = r
 		}

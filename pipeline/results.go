@@ -21,7 +21,7 @@ const (
 )
 
 // Outcome is what every stage result begins and ends with. Complete is false when the stage stopped early; such a result is never
-// a success. Digest covers everything but FindingsFile, Digest itself, AlreadyDone, Scratch and Baseline.
+// a success. Digest covers everything but FindingsFile, FindingsSum, Digest itself, AlreadyDone, Scratch and Baseline.
 type Outcome struct {
 	Schema       string      `json:"schema"`
 	Batch        string      `json:"batch"`
@@ -31,6 +31,7 @@ type Outcome struct {
 	Findings     Counts      `json:"findings"`
 	ByRule       []RuleCount `json:"by_rule"`
 	FindingsFile string      `json:"findings_file,omitempty"`
+	FindingsSum  string      `json:"findings_sha256,omitempty"` // SHA-256 of the findings file; results of earlier versions have none
 	Digest       string      `json:"digest,omitempty"`
 	AlreadyDone  bool        `json:"already_done,omitempty"` // the same inputs were done before; this is the recorded result
 	Scratch      bool        `json:"scratch,omitempty"`      // made in a folder that is gone: no gate looks at it, and it has no findings file
@@ -219,7 +220,8 @@ type DryRunResult struct {
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
 	Staged   []StagedFile            `json:"staged"`
-	Rejects  []RejectsFile           `json:"rejects,omitempty"` // written on demand; no part of the digest
+	Listed   string                  `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
+	Rejects  []RejectsFile           `json:"rejects,omitempty"`         // written on demand; no part of the digest
 }
 
 // RejectsFile is a file of rejected rows for their owner to mend.

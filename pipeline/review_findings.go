@@ -16,7 +16,7 @@ import (
 )
 
 // findings reads the stages' findings files: the first places of each rule, and every finding about a file, sheet or column. Each
-// file must have exactly the lines that its result counts.
+// file must have exactly the lines that its result counts, and the bytes that it recorded.
 func (rv *reviewer) findings(ctx context.Context) error {
 	rv.r.Rules, rv.r.Hazards = []ReviewRule{}, []ReviewHazard{}
 	for _, x := range rv.outcomes() {
@@ -45,6 +45,9 @@ func (rv *reviewer) findings(ctx context.Context) error {
 		}
 		if want := x.Findings.Error + x.Findings.Warning + x.Findings.Info; lines != want {
 			return changedFindings(x.FindingsFile, fmt.Sprintf("it has %d lines, the result of %s counts %d findings", lines, x.stage, want))
+		}
+		if x.FindingsSum != "" && sum != x.FindingsSum {
+			return changedFindings(x.FindingsFile, "its bytes are not those that "+x.stage+" wrote")
 		}
 		rv.listed[x.stage] = sum
 	}

@@ -3,11 +3,14 @@ package pipeline
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"sheetlift/importers"
@@ -17,7 +20,7 @@ import (
 )
 
 // Verify recomputes what can be recomputed of a batch: the bag and its signature, the ledger's chains, the digests of the recorded
-// results, staged files and findings files against what the results say, and the register's provenance against the import.
+// results, staged files, findings files and lists of rejected rows against what the results say, and the register's provenance against the import.
 func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 	r := &VerifyResult{Schema: VerifySchema, Batch: p.batch.Name, Passed: true, Checks: []VerifyCheck{}}
 	check := func(what string, err error, detail string) {
@@ -110,6 +113,11 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 	if dry != nil {
 		for _, f := range dry.Staged {
 			check("staged file "+stagedName(f.Source, f.Entity, f.Part)+of, checkStaged(f), fmt.Sprintf("%d records", f.Rows))
+		}
+		if dry.Listed != "" {
+			n := 0
+			err := readRejected(filepath.Dir(dry.FindingsFile), dry.Listed, func(*rejectedRow) error { n++; return nil })
+			check("list of rejected rows"+of, err, fmt.Sprintf("%d rows", n))
 		}
 	}
 	u, err := p.lookUndos(ctx)
@@ -205,7 +213,7 @@ func checkStaged(f StagedFile) error {
 	return rd.Close()
 }
 
-// verifyResult works a recorded result's digest out again and counts its findings file.
+// verifyResult works a recorded result's digest out again, counts its findings file and holds its bytes to the result.
 func verifyResult[R any](p *Pipeline, check func(string, error, string), stage string, r *R) {
 	if r == nil {
 		return
@@ -220,26 +228,31 @@ func verifyResult[R any](p *Pipeline, check func(string, error, string), stage s
 	if o.FindingsFile == "" {
 		return
 	}
-	n, err := countLines(o.FindingsFile)
+	n, got, err := countLines(o.FindingsFile)
 	if sum := o.Findings.Error + o.Findings.Warning + o.Findings.Info; err == nil && n != sum {
 		err = fmt.Errorf("it has %d lines, the result counts %d findings", n, sum)
+	}
+	if err == nil && o.FindingsSum != "" && got != o.FindingsSum {
+		err = fmt.Errorf("%s: its bytes are not those that were recorded", o.FindingsFile)
 	}
 	check("findings of "+stage, err, fmt.Sprintf("%d lines", n))
 }
 
-func countLines(path string) (int, error) {
+// countLines returns how many lines a file has, and the SHA-256 of its bytes.
+func countLines(path string) (int, string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %s", path, pathless(err))
+		return 0, "", fmt.Errorf("%s: %s", path, pathless(err))
 	}
 	defer f.Close()
 	n := 0
-	s := bufio.NewScanner(f)
+	h := sha256.New()
+	s := bufio.NewScanner(io.TeeReader(f, h))
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
 		n++
 	}
-	return n, s.Err()
+	return n, hex.EncodeToString(h.Sum(nil)), s.Err()
 }
 
 // short is a digest as people compare it.

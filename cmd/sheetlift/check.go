@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -232,7 +234,7 @@ func (k *checker) each(ctx context.Context, each func(finding.Finding) error) er
 	return nil
 }
 
-// eachFinding reads the findings file of a result.
+// eachFinding reads the findings file of a result, and says at its end if it is not the one that was recorded.
 func eachFinding(ctx context.Context, stage string, o *pipeline.Outcome, each func(finding.Finding) error) error {
 	if o.FindingsFile == "" {
 		return nil
@@ -245,7 +247,8 @@ func eachFinding(ctx context.Context, stage string, o *pipeline.Outcome, each fu
 	var got pipeline.Counts
 	n := 0
 	var stopped error // by who takes them
-	err = reports.ReadFindings(f, func(f finding.Finding) error {
+	sum := sha256.New()
+	err = reports.ReadFindings(io.TeeReader(f, sum), func(f finding.Finding) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -273,6 +276,9 @@ func eachFinding(ctx context.Context, stage string, o *pipeline.Outcome, each fu
 	case got != o.Findings:
 		changed.Detail = fmt.Sprintf("it has %d errors, %d warnings and %d infos, the result counts %d, %d and %d",
 			got.Error, got.Warning, got.Info, o.Findings.Error, o.Findings.Warning, o.Findings.Info)
+		return changed
+	case o.FindingsSum != "" && hex.EncodeToString(sum.Sum(nil)) != o.FindingsSum:
+		changed.Detail = "its bytes are not those that " + stage + " wrote"
 		return changed
 	}
 	return nil

@@ -99,8 +99,8 @@ func newVerify(std stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify BATCH",
 		Short: "Recompute what can be recomputed of a batch",
-		Long: `Checks the bag and its signature, the checkpoint chains, the digests of recorded results, staged files and findings files, and the
-register's provenance. Nothing is changed. The exit code is 4 when anything is not what was recorded.`,
+		Long: `Checks the bag and its signature, the checkpoint chains, the digests of recorded results, staged files, findings files and lists of
+rejected rows, and the register's provenance. Nothing is changed. The exit code is 4 when anything is not what was recorded.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runVerify(cmd.Context(), std, args[0], &flags)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARG…     the program must end with exactly this code
 //	json PATH VALUE             stdout must be one JSON document, and the value at the path (a.0.b) must print as VALUE
 //	lines FILE PATH             FILE (may hold *) has as many lines as the number at the path of the JSON on stdout
-//	edit FILE OLD NEW           replaces OLD, which must be there
+//	edit FILE OLD NEW           replaces the first OLD, which must be there, in the one file that FILE (may hold *) names
 //	flip FILE                   changes the last byte of the one file that FILE (may hold *) names
 //	cut FILE                    takes the last line off the one file that FILE (may hold *) names
 //	hides WORD…                 neither stdout, stderr nor any findings file holds the word
@@ -163,11 +163,15 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 
 func edit(ts *testscript.TestScript, neg bool, args []string) {
 	plain(ts, neg, args, 3, "edit FILE OLD NEW")
-	data := ts.ReadFile(args[0])
+	path := args[0]
+	if strings.Contains(path, "*") {
+		path = glob(ts, path)
+	}
+	data := ts.ReadFile(path)
 	if !strings.Contains(data, args[1]) {
 		ts.Fatalf("%s does not hold %q", args[0], args[1])
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(data, args[1], args[2], 1)), 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(path), []byte(strings.Replace(data, args[1], args[2], 1)), 0o666))
 }
 
 func flip(ts *testscript.TestScript, neg bool, args []string) {
