@@ -241,7 +241,7 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 // ConsentFields are the field indexes of the consent entity, so that no row pays for a look-up by name.
 type ConsentFields struct {
 	SubjectID, Email, Phone, DeviceID, Purpose, NoticeID, NoticeVersion, NoticeDigest int
-	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, ExpiresAt, Status, Channel     int
+	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, Status                         int
 
 	fields []Field
 }
@@ -251,11 +251,11 @@ var Consent = sync.OnceValue(func() *ConsentFields {
 	e := ByName("consent")
 	return &ConsentFields{
 		SubjectID: e.Field("subject_id"), Email: e.Field("email"), Phone: e.Field("phone"), DeviceID: e.Field("device_id"),
-		Purpose: e.Field("purpose"), Channel: e.Field("channel"),
+		Purpose:  e.Field("purpose"),
 		NoticeID: e.Field("notice_id"), NoticeVersion: e.Field("notice_version"), NoticeDigest: e.Field("notice_digest"),
 		Actor: e.Field("actor"), ActorRole: e.Field("actor_role"),
 		ProofKind: e.Field("proof_kind"), ProofRef: e.Field("proof_ref"),
-		OccurredAt: e.Field("occurred_at"), ExpiresAt: e.Field("expires_at"), Status: e.Field("status"),
+		OccurredAt: e.Field("occurred_at"), Status: e.Field("status"),
 		fields: e.Fields,
 	}
 })

@@ -74,7 +74,7 @@ func (d *ahead) block(p *passed) error {
 
 // plain reports whether a row is one consent that is staged without another word, whatever other rows say.
 func (r *passedRow) plain() bool {
-	if r.row.Verdict != mappings.Accepted || len(r.findings) > 0 || len(r.records) != 1 || r.records[0].decided == nil {
+	if r.odd() || len(r.records) != 1 || r.records[0].decided == nil {
 		return false
 	}
 	d := r.records[0].decided

@@ -51,7 +51,7 @@ func (p *passed) lay(number int, plan *mappings.Plan) {
 	l := &p.laid
 	l.odd = l.odd[:0]
 	for i := range p.list {
-		if x := &p.list[i]; x.row.Verdict != mappings.Accepted || len(x.findings) > 0 {
+		if x := &p.list[i]; x.odd() {
 			l.odd = append(l.odd, x.row.Index)
 		}
 	}
@@ -60,15 +60,13 @@ func (p *passed) lay(number int, plan *mappings.Plan) {
 	last := 0
 	for i := range p.list {
 		x := &p.list[i]
-		odd := x.row.Verdict != mappings.Accepted || len(x.findings) > 0
 		n := int64(x.row.Num-last) * 2
-		if odd {
-			n++
-		}
 		last = x.row.Num
-		if out = binary.AppendVarint(out, n); odd {
+		if x.odd() {
+			out = binary.AppendVarint(out, n+1)
 			continue
 		}
+		out = binary.AppendVarint(out, n)
 		out = append(put(out, uint64(x.row.Line)), x.digest[:]...)
 		out = put(out, uint64(len(x.records)))
 		for k := range x.records {
@@ -169,15 +167,7 @@ func (r *recaller) block(p *passed) error {
 			}
 			ids = append(ids, id)
 		}
-		out := passedRow{row: l.again.Add(row, l.recs), digest: digest}
-		from := len(p.x)
-		for i := range out.row.Records {
-			rec := &out.row.Records[i]
-			rec.KeyDup = rec.KeyDup || r.isShared(r.sh, rec)
-			p.x = append(p.x, identified{rec, r.sh.src.System, p.addKeys(&rec.Record, r.sh.src.System), ids[i], nil})
-		}
-		out.records = p.x[from:len(p.x):len(p.x)]
-		p.list = append(p.list, out)
+		r.passAccepted(r.sh, p, passedRow{row: l.again.Add(row, l.recs), digest: digest}, func(k int) recordIDs { return ids[k] })
 	}
 	return nil
 }

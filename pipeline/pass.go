@@ -228,21 +228,27 @@ func (d *dryRunner) put(sh *sheet, plan *mappings.Plan, p *passed) {
 // passRow adds a row to the block's list.
 func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding) {
 	out := passedRow{row: row, findings: found}
-	if row.Verdict == mappings.Accepted {
-		out.digest = p.digests.Sum(row.Block, row.Index)
-		from := len(p.x)
-		for k := range row.Records {
-			rec := &row.Records[k]
-			if d.isShared(sh, rec) {
-				rec.KeyDup = true // another source may bring the same key
-			}
-			p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), d.identify(sh, p, rec), nil})
-		}
-		out.records = p.x[from:len(p.x):len(p.x)]
+	if row.Verdict != mappings.Accepted {
+		p.list = append(p.list, out)
+		return
 	}
+	out.digest = p.digests.Sum(row.Block, row.Index)
+	d.passAccepted(sh, p, out, func(k int) recordIDs { return d.identify(sh, p, &row.Records[k]) })
+}
+
+// passAccepted adds an accepted row to the block's list; ids gives who its k-th record is.
+func (d *dryRunner) passAccepted(sh *sheet, p *passed, out passedRow, ids func(k int) recordIDs) {
+	from := len(p.x)
+	for k := range out.row.Records {
+		rec := &out.row.Records[k]
+		if d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}] {
+			rec.KeyDup = true // another source may bring the same key
+		}
+		p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), ids(k), nil})
+	}
+	out.records = p.x[from:len(p.x):len(p.x)]
 	p.list = append(p.list, out)
 }
 
-func (d *dryRunner) isShared(sh *sheet, rec *mappings.RecordOut) bool {
-	return d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}]
-}
+// odd reports whether the cells of a row are laid aside instead of its records.
+func (r *passedRow) odd() bool { return r.row.Verdict != mappings.Accepted || len(r.findings) > 0 }

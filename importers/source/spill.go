@@ -18,9 +18,6 @@ func (s *Spill) Add(b *Block) error {
 	return s.stash.Add(s.buf)
 }
 
-// Small reports whether all of it lies in memory.
-func (s *Spill) Small() bool { return s.stash.Small() }
-
 // Close gives all back.
 func (s *Spill) Close() error {
 	s.buf = nil

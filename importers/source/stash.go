@@ -48,9 +48,6 @@ func (s *Stash) Add(p []byte) error {
 	return nil
 }
 
-// Small reports whether all of it lies in memory.
-func (s *Stash) Small() bool { return s.file == nil }
-
 // Close gives all back.
 func (s *Stash) Close() error {
 	s.held = nil

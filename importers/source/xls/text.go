@@ -44,24 +44,16 @@ func (t *text) take(n int) ([]byte, error) {
 		t.body = t.body[n:]
 		return p, nil
 	}
-	p := t.small[:0]
-	for len(p) < n {
-		if len(t.body) == 0 {
-			if err := t.more(); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		k := min(n-len(p), len(t.body))
-		p = append(p, t.body[:k]...)
-		t.body = t.body[k:]
-	}
-	return p, nil
+	return t.fill(t.small[:0], n)
 }
 
 // bytes gives n bytes, at most 65,535, wherever the records are split.
 func (t *text) bytes(n int) ([]byte, error) {
-	p := make([]byte, 0, min(n, len(t.body)))
+	return t.fill(make([]byte, 0, min(n, len(t.body))), n)
+}
+
+// fill makes p n bytes long with those that follow.
+func (t *text) fill(p []byte, n int) ([]byte, error) {
 	for len(p) < n {
 		if len(t.body) == 0 {
 			if err := t.more(); err != nil {

@@ -1,9 +1,7 @@
 package xlsb
 
 import (
-	"context"
 	"errors"
-	"io"
 	"reflect"
 	"testing"
 
@@ -18,28 +16,7 @@ func marksOf(t testing.TB, raw []byte) (source.Marks, map[string]int, error) {
 	if err != nil {
 		return source.Marks{}, nil, err
 	}
-	r, err := b.Read(context.Background(), 0)
-	if err != nil {
-		return source.Marks{}, nil, err
-	}
-	looks := map[string]int{}
-	for {
-		k, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return source.Marks{}, nil, err
-		}
-		for i, row := range k.RowNum {
-			for col := range k.Cols {
-				if c := k.Cell(col, i); c.Kind != source.Empty {
-					looks[source.Ref(col, row)] = c.Flags.Look()
-				}
-			}
-		}
-	}
-	return source.MarksOf(context.Background(), r), looks, nil
+	return MarksOf(b)
 }
 
 // range12 is a range: rows, then columns.
