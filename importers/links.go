@@ -1,6 +1,7 @@
 package importers
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"slices"
 )
@@ -17,7 +18,7 @@ const (
 	keyCountPending = 4096
 )
 
-func (c *keyCount) add(k link) {
+func (c *keyCount) add(k LinkKey) {
 	if c.pending = append(c.pending, k.lo); len(c.pending) == keyCountPending {
 		c.count()
 	}
@@ -37,7 +38,7 @@ func (c *keyCount) count() {
 }
 
 // several may be asked once all is counted.
-func (c *keyCount) several(k link) bool {
+func (c *keyCount) several(k LinkKey) bool {
 	return c.counts != nil && c.counts[k.lo%keyCountPlaces/32]>>(k.lo%32*2)&2 != 0
 }
 
@@ -62,22 +63,22 @@ func (c *keyCount) several(k link) bool {
 type Links struct {
 	seeds   [2]maphash.Seed
 	systems map[string]linkSystem
-	chunks  [][]link // rows, one after the other
+	chunks  [][]LinkKey // rows, one after the other
 	rows    int
 	counted keyCount
 	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
 
-	asked  []link         // by Want
-	wanted map[link]int32 // node numbers
-	keys   []link         // by node
-	filter *linkFilter    // of keys
+	asked  []LinkKey         // by Want
+	wanted map[LinkKey]int32 // node numbers
+	keys   []LinkKey         // by node
+	filter *linkFilter       // of keys
 	nodes  []linkNode
 	hubs   [][]int32         // by place: the places of keys that stand beside it and are not one with it
 	owned  map[int32][]int32 // nodes by their owner, where links are in doubt
 }
 
-// link is the digest of a key. The low bits of hi hold kind, system number and whether it is the last of its row.
-type link struct{ hi, lo uint64 }
+// LinkKey is the digest of a key. The low bits of hi hold kind, system number and whether it is the last of its row.
+type LinkKey struct{ hi, lo uint64 }
 
 type linkNode struct {
 	place   int32
@@ -107,29 +108,78 @@ const (
 
 // NewLinks starts without any row.
 func NewLinks() *Links {
-	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[link]int32{}}
+	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[LinkKey]int32{}}
 }
 
-func (k link) kind() int   { return int(k.hi >> linkKindAt & 3) }
-func (k link) tag() uint64 { return k.hi & linkTag }
-func (k link) last() bool  { return k.hi&linkLast != 0 }
-func (k link) plain() link { return link{k.hi &^ linkLast, k.lo} }
+func (k LinkKey) kind() int      { return int(k.hi >> linkKindAt & 3) }
+func (k LinkKey) tag() uint64    { return k.hi & linkTag }
+func (k LinkKey) last() bool     { return k.hi&linkLast != 0 }
+func (k LinkKey) plain() LinkKey { return LinkKey{k.hi &^ linkLast, k.lo} }
 
 // linkSystem is the number and the digest of a source system. Contact points have none, which is number 0.
 type linkSystem struct{ number, digest uint64 }
 
-func (l *Links) digest(k *Key) link {
+// Linker digests the keys of one system's records, as Links keep them. It may be used beside the Links that it is of.
+type Linker struct {
+	seeds  [2]maphash.Seed
+	system linkSystem
+}
+
+// Linker makes a linker.
+func (l *Links) Linker(system string) Linker {
+	if system == "" {
+		return Linker{seeds: l.seeds}
+	}
+	sys, ok := l.systems[system]
+	if !ok {
+		sys = linkSystem{uint64(len(l.systems)+1) % linkSystems, maphash.String(l.seeds[0], system)}
+		l.systems[system] = sys
+	}
+	return Linker{l.seeds, sys}
+}
+
+// Append appends the digests of keys of the linker's system, and of contact points.
+func (l *Linker) Append(to []LinkKey, keys []Key) []LinkKey {
+	for i := range keys {
+		to = append(to, l.digest(&keys[i]))
+	}
+	return to
+}
+
+func (l *Linker) digest(k *Key) LinkKey {
 	var sys linkSystem
 	if k.System != "" {
-		var ok bool
-		if sys, ok = l.systems[k.System]; !ok {
-			sys = linkSystem{uint64(len(l.systems)+1) % linkSystems, maphash.String(l.seeds[0], k.System)}
-			l.systems[k.System] = sys
-		}
+		sys = l.system
 	}
 	hi, lo := maphash.String(l.seeds[0], k.Value)^sys.digest, maphash.String(l.seeds[1], k.Value)^sys.digest
 	tag := sys.number<<linkSysAt | uint64(kindOf(k))<<linkKindAt
-	return link{hi&^(linkTag|linkLast) | tag, lo}
+	return LinkKey{hi&^(linkTag|linkLast) | tag, lo}
+}
+
+func (l *Links) digest(k *Key) LinkKey {
+	by := l.Linker(k.System)
+	return by.digest(k)
+}
+
+func (l *Links) digests(keys []Key) []LinkKey {
+	list := make([]LinkKey, len(keys))
+	for i := range keys {
+		list[i] = l.digest(&keys[i])
+	}
+	return list
+}
+
+// AppendTo appends the digest to p, for ReadLinkKey.
+func (k LinkKey) AppendTo(p []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(p, k.hi), k.lo)
+}
+
+// LinkKeyBytes is how many bytes AppendTo appends.
+const LinkKeyBytes = 16
+
+// ReadLinkKey reads what AppendTo wrote.
+func ReadLinkKey(p []byte) LinkKey {
+	return LinkKey{binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])}
 }
 
 func kindOf(k *Key) int {
@@ -145,7 +195,10 @@ func kindOf(k *Key) int {
 }
 
 // Add takes in the keys of one row, as SubjectKeys orders them.
-func (l *Links) Add(keys []Key) { l.add(keys, true) }
+func (l *Links) Add(keys []Key) { l.add(l.digests(keys), true) }
+
+// AddDigests is Add of keys that a Linker digested.
+func (l *Links) AddDigests(keys []LinkKey) { l.add(keys, true) }
 
 // AddRow takes in the keys of the records of one row. They are of one subject, unless they name two.
 func (l *Links) AddRow(records ...[]Key) {
@@ -154,58 +207,51 @@ func (l *Links) AddRow(records ...[]Key) {
 			for _, rec := range records {
 				l.Count(rec)
 			}
-			l.add(keys, false)
+			l.add(l.digests(keys), false)
 			return
 		}
 	}
 	for _, keys := range records {
-		l.add(keys, true)
+		l.Add(keys)
 	}
 }
 
 // Count counts the keys of a record that is not added, but whose subject may be that of another one.
-func (l *Links) Count(keys []Key) {
-	for i := range keys {
-		l.counted.add(l.digest(&keys[i]))
+func (l *Links) Count(keys []Key) { l.CountDigests(l.digests(keys)) }
+
+// CountDigests is Count of keys that a Linker digested.
+func (l *Links) CountDigests(keys []LinkKey) {
+	for _, k := range keys {
+		l.counted.add(k)
 	}
 }
 
-// MayMeet reports whether another record may have one of the keys. All records must have been counted.
-func (l *Links) MayMeet(keys []Key) bool {
+// MayMeet reports whether another record may have one of the keys that a Linker digested. All records must have been counted.
+func (l *Links) MayMeet(keys []LinkKey) bool {
 	l.counted.count()
-	return slices.ContainsFunc(keys, func(k Key) bool { return l.counted.several(l.digest(&k)) })
+	return slices.ContainsFunc(keys, l.counted.several)
 }
 
-func (l *Links) add(keys []Key, count bool) {
+func (l *Links) add(keys []LinkKey, count bool) {
 	if len(keys) == 0 {
 		return
 	}
-	if len(keys) == 1 && keys[0].Kind == kinds[0] { // an id by itself links nothing and is never in doubt
-		if count {
-			l.Count(keys)
-		}
+	if count {
+		l.CountDigests(keys)
+	}
+	owner := keys[0].kind()
+	if len(keys) == 1 && owner == 0 { // an id by itself links nothing and is never in doubt
 		return
 	}
 	if n := len(l.chunks); n == 0 || len(l.chunks[n-1])+len(keys) > linkChunk {
-		l.chunks = append(l.chunks, make([]link, 0, max(linkChunk, len(keys))))
+		l.chunks = append(l.chunks, make([]LinkKey, 0, max(linkChunk, len(keys))))
 	}
 	c := &l.chunks[len(l.chunks)-1]
-	var owner int
-	for i := range keys {
-		k := l.digest(&keys[i])
-		if i == 0 {
-			owner = k.kind()
-		} else {
-			l.beside[owner][k.kind()] = true
-		}
-		if count {
-			l.counted.add(k)
-		}
-		if i == len(keys)-1 {
-			k.hi |= linkLast
-		}
-		*c = append(*c, k)
+	for _, k := range keys[1:] {
+		l.beside[owner][k.kind()] = true
 	}
+	*c = append(*c, keys...)
+	(*c)[len(*c)-1].hi |= linkLast
 	l.rows++
 }
 
@@ -239,7 +285,7 @@ func (l *Links) Want(keys []Key) {
 	}
 }
 
-func (l *Links) want(k link) bool {
+func (l *Links) want(k LinkKey) bool {
 	k = k.plain()
 	if _, ok := l.wanted[k]; ok {
 		return false
@@ -250,7 +296,7 @@ func (l *Links) want(k link) bool {
 }
 
 // each calls f with the keys of each row.
-func (l *Links) each(f func(row int, keys []link)) {
+func (l *Links) each(f func(row int, keys []LinkKey)) {
 	row := 0
 	for _, c := range l.chunks {
 		from := 0
@@ -279,8 +325,8 @@ func (l *Links) Build() {
 	for pass := 0; len(l.keys) > 0; pass++ {
 		grown := false
 		filter := newLinkFilter(l.keys)
-		l.each(func(row int, keys []link) {
-			if taken[row/64]>>(row%64)&1 == 1 || pass < linkPasses && !slices.ContainsFunc(keys, func(k link) bool {
+		l.each(func(row int, keys []LinkKey) {
+			if taken[row/64]>>(row%64)&1 == 1 || pass < linkPasses && !slices.ContainsFunc(keys, func(k LinkKey) bool {
 				return filter.may(k) && l.has(k)
 			}) {
 				return
@@ -327,7 +373,7 @@ func (l *Links) wantDoubtful() {
 	if !any {
 		return
 	}
-	l.each(func(_ int, keys []link) {
+	l.each(func(_ int, keys []LinkKey) {
 		owner := keys[0].kind()
 		for _, k := range keys {
 			if doubtful(owner, k.kind()) && l.counted.several(k) {
@@ -337,7 +383,7 @@ func (l *Links) wantDoubtful() {
 	})
 }
 
-func (l *Links) has(k link) bool {
+func (l *Links) has(k LinkKey) bool {
 	_, ok := l.wanted[k.plain()]
 	return ok
 }
@@ -480,14 +526,31 @@ type Subject struct {
 }
 
 // Subject says whom keys, as SubjectKeys orders them, stand for. Build must have been called.
-func (l *Links) Subject(keys []Key) Subject {
-	var s Subject
+func (l *Links) Subject(keys []Key) (s Subject) {
 	if len(l.keys) == 0 {
 		return s
 	}
+	return l.subject(l.digests(keys))
+}
+
+// Knows reports whether Subject finds any place for keys that a Linker digested, to be asked first where it hardly ever does.
+func (l *Links) Knows(keys []LinkKey) bool {
+	if len(l.keys) == 0 {
+		return false
+	}
+	for _, k := range keys {
+		if l.filter.may(k) {
+			if _, ok := l.wanted[k]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (l *Links) subject(keys []LinkKey) (s Subject) {
 	var own []int32 // owners stronger than the row's own, the first of each kind and system
-	for i := range keys {
-		k := l.digest(&keys[i])
+	for _, k := range keys {
 		if !l.filter.may(k) { // most keys are not wanted
 			continue
 		}
@@ -499,7 +562,7 @@ func (l *Links) Subject(keys []Key) Subject {
 		if !slices.Contains(s.Places, x.place) {
 			s.Places = append(s.Places, x.place)
 		}
-		stronger := kindOf(&keys[0])
+		stronger := keys[0].kind()
 		for kind := range stronger {
 			s.Several = s.Several || x.several[kind]
 		}
@@ -555,7 +618,7 @@ func (l *Links) Same(a, b []Key) bool {
 // linkFilter rules out most keys that are not in a set.
 type linkFilter struct{ bits []uint64 }
 
-func newLinkFilter(keys []link) *linkFilter {
+func newLinkFilter(keys []LinkKey) *linkFilter {
 	n := 1 << 10
 	for n < len(keys)/4 {
 		n *= 2
@@ -567,8 +630,8 @@ func newLinkFilter(keys []link) *linkFilter {
 	return f
 }
 
-func (f *linkFilter) add(k link)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }
-func (f *linkFilter) may(k link) bool { i := f.at(k); return f.bits[i/64]>>(i%64)&1 == 1 }
-func (f *linkFilter) at(k link) uint64 {
+func (f *linkFilter) add(k LinkKey)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }
+func (f *linkFilter) may(k LinkKey) bool { i := f.at(k); return f.bits[i/64]>>(i%64)&1 == 1 }
+func (f *linkFilter) at(k LinkKey) uint64 {
 	return k.lo & uint64(len(f.bits)*64-1)
 }

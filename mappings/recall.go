@@ -130,6 +130,9 @@ func (k *Kept) Byte() byte {
 // Text reads a text with its length before it.
 func (k *Kept) Text() string { return k.Bytes(int(k.Uvarint())) }
 
+// Rest gives the bytes that are not read yet, which nobody may change.
+func (k *Kept) Rest() []byte { return unsafe.Slice(unsafe.StringData(k.text), len(k.text))[k.at:] }
+
 // End reports whether all is read.
 func (k *Kept) End() bool { return k.at == len(k.text) }
 
@@ -160,7 +163,7 @@ func (r *Recall) Record(k *Kept, to *Rows) RecordOut {
 			rec.Values[f] = s.readers[j].known[code-1]
 			continue
 		}
-		v := to.newValue()
+		v := to.NewValue()
 		v.Set, v.Origin = true, importers.Origin(k.Byte())
 		v.Text = k.Text()
 		v.Int = k.Varint()
@@ -206,6 +209,15 @@ func (r *Recall) word(s string) string {
 func (r *Rows) Reset() {
 	r.List, r.findings, r.ends = r.List[:0], r.findings[:0], r.ends[:0]
 	r.records, r.values, r.own, r.codes = r.records[:0], r.values[:0], r.own[:0], r.codes[:0]
+}
+
+// NewRecord gives a record without any value, valid until the rows are reset.
+func (r *Rows) NewRecord(e *importers.Entity) RecordOut {
+	rec := RecordOut{Record: importers.Record{Entity: e, Values: r.fieldsOf(len(e.Fields))}, KeyRows: 1}
+	for i := range rec.Values {
+		rec.Values[i] = importers.NoValue()
+	}
+	return rec
 }
 
 // Add keeps an accepted row without findings. Its records must have been read into these rows.

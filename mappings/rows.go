@@ -19,12 +19,17 @@ type Rows struct {
 }
 
 // Keep is Apply that keeps the rows. What was kept before is lost.
-func (pl *Plan) Keep(b *source.Block, to *Rows) {
+func (pl *Plan) Keep(b *source.Block, to *Rows) { pl.KeepSome(b, 0, b.Rows(), to) }
+
+// KeepSome is Keep of the rows from index from to before index until. Those of one block come in their order.
+func (pl *Plan) KeepSome(b *source.Block, from, until int, to *Rows) {
 	to.Reset()
 	pl.into = to
 	defer func() { pl.into, pl.row.Block = nil, nil }() // a plan outlives blocks and the strings of their book
-	pl.begin()
-	for i := range b.Rows() {
+	if from == 0 {
+		pl.begin()
+	}
+	for i := from; i < until; i++ {
 		if b.RowNum[i] <= pl.headerRow || blankRow(b, i) {
 			continue
 		}
@@ -35,6 +40,27 @@ func (pl *Plan) Keep(b *source.Block, to *Rows) {
 		to.findings = append(to.findings, pl.findings...)
 		to.ends = append(to.ends, len(to.findings))
 	}
+}
+
+// Retain keeps a row of other rows, without its findings, beyond their next reset.
+func (r *Rows) Retain(row *Row) *Row {
+	own := *row
+	own.Records, own.Partial = r.keep(row.Records), r.keep(row.Partial)
+	for _, list := range [][]RecordOut{own.Records, own.Partial} {
+		for i := range list {
+			rec := &list[i]
+			values := r.fieldsOf(len(rec.Values))
+			for k, v := range rec.Values {
+				if values[k] = v; v.Set {
+					values[k] = r.keepValue(v)
+				}
+			}
+			rec.Values, rec.codes = values, nil
+		}
+	}
+	r.List = append(r.List, own)
+	r.ends = append(r.ends, len(r.findings))
+	return &r.List[len(r.List)-1]
 }
 
 // Findings are those of row i of the list.
@@ -57,12 +83,17 @@ func (r *Rows) keep(list []RecordOut) []RecordOut {
 
 // fields gives room for the fields of one record, as blank holds them. What was given before stays as it is.
 func (r *Rows) fields(blank []*importers.Value) []*importers.Value {
-	n := len(blank)
+	fields := r.fieldsOf(len(blank))
+	copy(fields, blank)
+	return fields
+}
+
+func (r *Rows) fieldsOf(n int) []*importers.Value {
 	if len(r.values)+n > cap(r.values) {
 		r.values = make([]*importers.Value, 0, max(n, 2*cap(r.values)))
 	}
 	from := len(r.values)
-	r.values = append(r.values, blank...)
+	r.values = r.values[:from+n]
 	return r.values[from : from+n : from+n]
 }
 
@@ -80,12 +111,13 @@ func (r *Rows) codesFor(n int) []int {
 
 // keepValue gives a value memory of its own.
 func (r *Rows) keepValue(v *importers.Value) *importers.Value {
-	own := r.newValue()
+	own := r.NewValue()
 	*own = *v
 	return own
 }
 
-func (r *Rows) newValue() *importers.Value {
+// NewValue gives room for a value, which may hold one of rows before the last reset.
+func (r *Rows) NewValue() *importers.Value {
 	if len(r.own) == cap(r.own) {
 		r.own = make([]importers.Value, 0, max(64, 2*cap(r.own)))
 	}

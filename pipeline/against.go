@@ -47,7 +47,7 @@ func (f *facts) rejects(a *against) bool {
 // one subject unless they name two.
 func (f *facts) linkRow(records []identified) {
 	if len(records) == 1 {
-		f.links.Add(records[0].keys)
+		f.links.AddDigests(records[0].links)
 		return
 	}
 	list := make([][]importers.Key, 0, len(records))
@@ -59,11 +59,7 @@ func (f *facts) linkRow(records []identified) {
 
 // link works out who is one subject, once all rows are known, and files what speaks against each.
 func (f *facts) link() error {
-	err := f.heard.each(func(a *against) {
-		if f.links.MayMeet(a.keys) {
-			f.against = append(f.against, a.own())
-		}
-	})
+	err := f.heard.each(f.links.MayMeet, func(a *against) { f.against = append(f.against, a.own()) })
 	if err != nil {
 		return err
 	}
@@ -176,15 +172,23 @@ func (a *against) reaches(keys []importers.Key) bool {
 // againstStash keeps what speaks against consents until it is known whom it may concern: most withdrawals of a register stand alone.
 type againstStash struct {
 	stash source.Stash
-	buf   []byte
+	buf   []byte // of each: how many keys, their digests, the length of what append appends (uint32), and that
+	links []importers.LinkKey
 	err   error
 }
 
 const againstPiece = 64 << 10
 
-// add keeps a copy of a.
-func (s *againstStash) add(a *against) {
-	if s.buf = a.append(s.buf); len(s.buf) >= againstPiece {
+// add keeps a copy of a; links are its keys, digested.
+func (s *againstStash) add(a *against, links []importers.LinkKey) {
+	s.buf = binary.AppendUvarint(s.buf, uint64(len(links)))
+	for _, k := range links {
+		s.buf = k.AppendTo(s.buf)
+	}
+	at := len(s.buf)
+	s.buf = a.append(append(s.buf, 0, 0, 0, 0))
+	binary.LittleEndian.PutUint32(s.buf[at:], uint32(len(s.buf)-at-4))
+	if len(s.buf) >= againstPiece {
 		s.flush()
 	}
 }
@@ -196,8 +200,8 @@ func (s *againstStash) flush() {
 	s.buf = s.buf[:0]
 }
 
-// each gives all that was added, in its order, and forgets it. What it gives is valid until f returns.
-func (s *againstStash) each(f func(*against)) error {
+// each gives all that was added and may matter by its keys, in its order, and forgets it. What it gives is valid until f returns.
+func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against)) error {
 	defer s.close()
 	if s.flush(); s.err != nil {
 		return noRoomForRows(s.err)
@@ -209,7 +213,17 @@ func (s *againstStash) each(f func(*against)) error {
 		if err != nil {
 			return err
 		}
+		buf = piece
 		for k := mappings.NewKept(piece); !k.End(); {
+			s.links = s.links[:0]
+			for range k.Uvarint() {
+				s.links = append(s.links, importers.ReadLinkKey([]byte(k.Bytes(importers.LinkKeyBytes))))
+			}
+			n := binary.LittleEndian.Uint32([]byte(k.Bytes(4)))
+			if !may(s.links) {
+				k.Bytes(int(n))
+				continue
+			}
 			f(readAgainst(&k))
 		}
 		return nil

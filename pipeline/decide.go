@@ -29,12 +29,19 @@ type decider struct {
 	sh     *sheet
 	judges []*importers.Judge // by record of the mapping
 
-	named struct { // the notice that was asked for last
-		id, version, wording string
-		edition              int
-		notice               *notice
-	}
+	named []namedNotice // that were asked for, until the edition of the facts changes
+	turn  int           // the one that makes way next
 }
+
+// namedNotice is what came of a question for a notice.
+type namedNotice struct {
+	id, version, wording string
+	edition              int
+	notice               *notice
+}
+
+// namedMost is how many notices a decider remembers: rows name few, in turn.
+const namedMost = 8
 
 func (d *dryRunner) newDecider(sh *sheet) *decider {
 	out := &decider{dryRunner: d, sh: sh}
@@ -44,14 +51,22 @@ func (d *dryRunner) newDecider(sh *sheet) *decider {
 	return out
 }
 
-// notice finds a notice for a record; most ask as the row before.
+// notice finds a notice for a record.
 func (d *decider) notice(id, version, wording string) *notice {
-	last := &d.named
-	if last.id != id || last.version != version || last.wording != wording || last.edition != d.facts.edition {
-		last.id, last.version, last.wording, last.edition = strings.Clone(id), strings.Clone(version), strings.Clone(wording), d.facts.edition
-		last.notice = d.facts.notice(id, version, wording)
+	for i := range d.named {
+		n := &d.named[i]
+		if n.version == version && n.id == id && n.wording == wording && n.edition == d.facts.edition {
+			return n.notice
+		}
 	}
-	return last.notice
+	n := namedNotice{strings.Clone(id), strings.Clone(version), strings.Clone(wording), d.facts.edition, d.facts.notice(id, version, wording)}
+	if len(d.named) < namedMost {
+		d.named = append(d.named, n)
+	} else {
+		d.named[d.turn] = n
+		d.turn = (d.turn + 1) % namedMost
+	}
+	return n.notice
 }
 
 // decide applies the rules to one record, whatever speaks against it. It changes nothing.
@@ -125,16 +140,20 @@ func (d *decider) decideConsent(x *identified, out *decision) {
 		}
 	}
 	out.verdict = d.judges[x.Spec].Evaluate(&x.Record, x.Columns, x.Alike, facts)
-	if !d.facts.linked {
-		return // the survey does not know yet who is one subject
+	if d.facts.linked { // the survey does not know yet who is one subject
+		d.heed(x, out)
 	}
+}
+
+// heed rejects a consent whose subject is erased, and notes what speaks against it.
+func (d *decider) heed(x *identified, out *decision) {
 	out.subject = d.facts.links.Subject(x.keys)
 	out.about = d.facts.about(out.subject)
 	list := erasures(out.about)
 	if len(list) == 0 {
 		return
 	}
-	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, src.obtained), list); erased {
+	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, d.sh.src.obtained), list); erased {
 		out.rule, out.notes = "subject.erased", nil
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
-	"sheetlift/importers/source"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
@@ -214,18 +213,6 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rank(in.maps[a]) - rank(in.maps[b]) })
-	for _, i := range order {
-		if err := d.survey(ctx, sheets[i], plans[i]); err != nil {
-			return err
-		}
-	}
-	if err := d.leftOut(ctx); err != nil {
-		return err
-	}
-	if err := d.facts.link(); err != nil {
-		return err
-	}
-	d.facts.settleMixed()
 	left := map[string]int{} // record rules by entity that are not decided yet
 	for _, m := range in.maps {
 		for _, rec := range m.Records {
@@ -234,15 +221,42 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	results := make([]DryRunSource, len(sheets))
 	files := make([][]StagedFile, len(sheets))
-	for _, i := range order {
-		if results[i], files[i], err = d.settle(ctx, in.frozen, sheets[i], plans[i]); err != nil {
-			return err
-		}
-		for _, rec := range in.maps[i].Records {
-			if left[rec.Entity]--; left[rec.Entity] == 0 {
-				d.facts.settled(rec.Entity)
+	settle := func(list []int) error {
+		for _, i := range list {
+			if results[i], files[i], err = d.settle(ctx, in.frozen, sheets[i], plans[i]); err != nil {
+				return err
+			}
+			for _, rec := range in.maps[i].Records {
+				if left[rec.Entity]--; left[rec.Entity] == 0 {
+					d.facts.settled(rec.Entity)
+				}
 			}
 		}
+		return nil
+	}
+	early := d.configsOnly(in.maps, order)
+	for n, i := range order {
+		if n == early {
+			if err := settle(order[:early]); err != nil {
+				return err
+			}
+		}
+		if err := d.survey(ctx, sheets[i], plans[i]); err != nil {
+			return err
+		}
+	}
+	if early == len(order) {
+		early = 0 // all are left to be settled
+	}
+	if err := d.leftOut(ctx); err != nil {
+		return err
+	}
+	if err := d.facts.link(); err != nil {
+		return err
+	}
+	d.facts.settleMixed()
+	if err := settle(order[early:]); err != nil {
+		return err
 	}
 	r.Sources = results
 	for i := range results {
@@ -309,6 +323,20 @@ func sharedEntities(b *Batch, maps []*mappings.Mapping) map[[2]string]bool {
 	return shared
 }
 
+// configsOnly is how many sources, in their order, may be settled before the others are surveyed: those that bring configs, if they
+// bring nothing else. All that they are decided by is known then: an export after the first may bring back rows of any source.
+func (d *dryRunner) configsOnly(maps []*mappings.Mapping, order []int) int {
+	config := func(r mappings.RecordSpec) bool { return importers.ByName(r.Entity).Config }
+	n := 0
+	for n < len(order) && slices.ContainsFunc(maps[order[n]].Records, config) {
+		if d.snap.kind != "" || slices.ContainsFunc(maps[order[n]].Records, func(r mappings.RecordSpec) bool { return !config(r) }) {
+			return 0
+		}
+		n++
+	}
+	return n
+}
+
 // rank orders sources: those that bring configs come first.
 func rank(m *mappings.Mapping) int {
 	least := len(importers.Entities)
@@ -336,84 +364,6 @@ func token(key []byte) func(kind, value string) string {
 	}
 }
 
-// survey reads a source once to learn what its own and other sources' rows are judged by: configs, suppressions, erasures,
-// decisions against, and the contents of keys that occur more than once. Of a rejected row it learns what speaks against others.
-// What the rows come to is laid aside for the decision. A sheet that was not profiled before is profiled beside.
-func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
-	var read feed
-	var rows int64
-	switch {
-	case sh.kept != nil:
-		read = keptRows(sh.kept)
-	case sh.profiler != nil:
-		read = rowsOfSheet(sh, func(b *source.Block) error {
-			rows += int64(b.Rows())
-			d.opt.Progress(DryRun, sh.src.Name, rows, 0)
-			return sh.profiler.Add(b)
-		})
-	default:
-		read = rowsOfSheet(sh, nil)
-	}
-	laid := &laidAside{}
-	if sh.view == nil { // rows that came back mended are judged with their cells at hand
-		sh.laid = laid
-	}
-	worker := func() (func(*passed) error, error) {
-		own, err := plan.Clone()
-		if err != nil {
-			return nil, err
-		}
-		number := len(laid.plans)
-		laid.plans = append(laid.plans, own)
-		return func(p *passed) error {
-			d.put(sh, own, p)
-			if sh.laid != nil {
-				p.lay(number, own)
-			}
-			return nil
-		}, nil
-	}
-	if err := d.hear(ctx, sh, plan); err != nil {
-		return err
-	}
-	surveyed := d.newDecider(sh)
-	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
-		for i := range p.list {
-			x := &p.list[i]
-			d.cameBack(sh, plan, x.row)
-			for k := range x.row.Partial {
-				rec := &x.row.Partial[k].Record
-				if speaks(rec) {
-					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, x.row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
-				}
-			}
-			if x.row.Verdict != mappings.Accepted {
-				continue
-			}
-			if slices.ContainsFunc(x.records, func(x identified) bool { return d.teaches(x.RecordOut) }) {
-				d.learnRow(surveyed, x.row, x.records)
-			}
-			d.facts.linkRow(x.records)
-		}
-		if sh.laid == nil {
-			return nil
-		}
-		return sh.laid.take(p)
-	})
-	if err != nil || sh.profiler == nil {
-		return err
-	}
-	profile, err := sh.profiler.Done()
-	if err != nil {
-		return err
-	}
-	sh.profiler = nil
-	if err := sameProfile(sh.src, profile, sh.profiled); err != nil {
-		return err
-	}
-	return sh.book.Close() // its shared strings may be the larger part of the file
-}
-
 // alone reports whether a source is so small that it is read before others have begun.
 func (d *dryRunner) alone(sh *sheet) bool {
 	if d.spread {
@@ -434,57 +384,6 @@ func sameProfile(s *Source, got *mappings.Profile, want string) error {
 		return nil
 	}
 	return &IntegrityError{What: "profile of source " + s.Name, Detail: "is not the one that map recorded", Remedy: "run `sheetlift map` again with this version"}
-}
-
-// teaches reports whether other rows may be judged by a record, beyond whom it speaks of.
-func (d *dryRunner) teaches(rec *mappings.RecordOut) bool {
-	return rec.KeyDup || d.snap.kind == Mended || !rec.Entity.Event || opposes(&rec.Record)
-}
-
-// learnRow takes in an accepted row of the survey.
-func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []identified) {
-	sh := surveyed.sh
-	st := d.standing(surveyed, records)
-	st.linked = true // as all accepted rows are
-	untouched := sh.view.untouched(row.Block, row.Index)
-	if untouched { // it stays rejected, but what it says against a consent is said
-		st.rejected = true
-	}
-	if len(records) > 1 && !st.rejected && slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
-		st.row = d.facts.mix(surveyed, records)
-	}
-	for k := range records {
-		x := &records[k]
-		st.consent = x.Entity.Event
-		if d.snap.kind == Mended && d.facts.heldState(x) != heldSame { // its key may be that of a row that is not here
-			d.facts.group(x)
-		}
-		if untouched {
-			d.facts.know(&x.Record, x.id(), x.system, sh.src.obtained, st)
-		} else {
-			d.facts.learn(*x, sh.src.obtained, st)
-		}
-	}
-}
-
-// standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
-// Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
-func (d *dryRunner) standing(surveyed *decider, records []identified) (st standing) {
-	if !slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
-		return st
-	}
-	for k := range records {
-		x := &records[k]
-		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
-			st.records = append(st.records, x.recordUID)
-		}
-		switch surveyed.decide(x).rule {
-		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
-		default:
-			st.rejected = true
-		}
-	}
-	return st
 }
 
 func (r *recordIDs) id() string       { return r.uid.String() }

@@ -3,6 +3,12 @@ package pipeline
 // CutBlocks makes the stages see at most n rows at once.
 func (p *Pipeline) CutBlocks(n int) { p.blockRows = n }
 
+// Together makes the survey work on n rows at once.
+func (p *Pipeline) Together(n int) { p.together = n }
+
+// DecideLate makes the dry-run decide no row before all are read.
+func (p *Pipeline) DecideLate() { p.late = true }
+
 // Spread makes the stages work on several blocks at once, however few rows there are.
 func (p *Pipeline) Spread() { p.spread = true }
 

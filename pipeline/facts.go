@@ -151,7 +151,7 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 		f.edition++
 	}
 	if !x.Entity.Event || opposes(&x.Record) {
-		f.knowOf(&x.Record, x.keys, x.id(), obtained, s)
+		f.knowOf(&x.Record, x.keys, x.links, x.id(), obtained, s)
 	}
 }
 
@@ -168,11 +168,13 @@ func (f *facts) group(x *identified) {
 
 // know takes in a record of the survey or of the register.
 func (f *facts) know(rec *importers.Record, id, system string, obtained int64, st standing) {
-	f.knowOf(rec, importers.SubjectKeys(rec, system), id, obtained, st)
+	keys := importers.SubjectKeys(rec, system)
+	by := f.links.Linker(system)
+	f.knowOf(rec, keys, by.Append(nil, keys), id, obtained, st)
 }
 
 // knowOf is know of a record whose subject's keys are known.
-func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, id string, obtained int64, st standing) {
+func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, links []importers.LinkKey, id string, obtained int64, st standing) {
 	say := func(a *against) {
 		a.standing = st
 		if a.keys = keys; len(a.keys) > 0 {
@@ -180,10 +182,10 @@ func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, id string, o
 				a.keys = slices.Clone(keys)
 				f.against = append(f.against, a.own())
 			} else {
-				f.heard.add(a)
+				f.heard.add(a, links)
 			}
 			if !st.linked {
-				f.links.Count(a.keys)
+				f.links.CountDigests(links)
 			}
 		}
 	}

@@ -8,16 +8,20 @@ import (
 
 	"github.com/google/uuid"
 
+	"sheetlift/importers"
 	"sheetlift/importers/source"
+	"sheetlift/importers/staged"
 	"sheetlift/mappings"
 )
 
-// laidAside is what the survey of a source keeps for the decision, so that no value is read twice: of an accepted row that says
-// nothing odd its records with their ids and digests, of any other row its cells. Memory does not grow with it.
+// laidAside is what the survey of a source keeps for the decision, so that no value is read twice: of a row whose record is gathered
+// what will be staged, of another accepted row that says nothing odd its records with their ids and digests, of any other row its
+// cells. Memory does not grow with it.
 type laidAside struct {
-	rows  source.Stash     // a piece for each block, see laidRows
-	odd   source.Spill     // the other rows, a block for each piece that has some
-	plans []*mappings.Plan // that put blocks through
+	rows   source.Stash     // a piece for each block, see laidRows
+	odd    source.Spill     // the other rows, a block for each piece that has some
+	plans  []*mappings.Plan // that put blocks through
+	aheads []*ahead         // that decided them; nil if none did
 }
 
 func (l *laidAside) close() {
@@ -27,18 +31,32 @@ func (l *laidAside) close() {
 
 // laidRows is a block of rows that is laid aside:
 //
-//	the plan that put the rows through, by its number, the number of other rows, and of rows
-//	of each row: twice the distance of its number to that of the row before, 1 more if it is another row; its line
-//	of an accepted row: its digest, the number of its records, then each record as its plan has it, and its ids
+//	the worker that put the rows through, by its number, the number of other rows, and of rows (uint32 each)
+//	of each row: what it is (see laidRecords), then
+//	of a gathered one: its kind, the number of its keys, and their digests
+//	of any other: the distance of its number to that of the last row that was not gathered
+//	of one with its records: its line, its digest, the number of its records, then each record as its plan has it, and its ids
+//	the gathered records, if there are any, as a part
 //
-// Numbers are uvarints, the first of a row a varint: rows need not be in order.
+// Numbers are uvarints, distances varints: rows need not be in order.
 type laidRows struct {
-	plan  int
-	piece []byte
-	odd   []int // other rows: indexes in the block
-	again mappings.Rows
-	recs  []mappings.RecordOut
+	worker int
+	piece  []byte
+	odd    []int // other rows: indexes in the block
+	rows   int
+	last   int // the number of the last row that is not gathered
+	again  mappings.Rows
+	recs   []mappings.RecordOut
+	ids    []recordIDs
+	links  []importers.LinkKey
 }
+
+// What a laid row is.
+const (
+	laidRecords = iota
+	laidOdd
+	laidGathered
+)
 
 // recordIDs are who a record is.
 type recordIDs struct {
@@ -46,27 +64,37 @@ type recordIDs struct {
 	content        [sha256.Size]byte
 }
 
-// lay puts what is kept of a block into its piece.
-func (p *passed) lay(number int, plan *mappings.Plan) {
-	l := &p.laid
-	l.odd = l.odd[:0]
-	for i := range p.list {
-		if x := &p.list[i]; x.odd() {
-			l.odd = append(l.odd, x.row.Index)
-		}
-	}
+const laidHead = 12
+
+// begin begins the piece of a block.
+func (l *laidRows) begin(worker int) {
+	l.piece = append(binary.LittleEndian.AppendUint32(l.piece[:0], uint32(worker)), make([]byte, laidHead-4)...)
+	l.odd, l.rows, l.last = l.odd[:0], 0, 0
+}
+
+// lay puts what is kept of some rows into the piece.
+func (l *laidRows) lay(list []passedRow, plan *mappings.Plan) {
 	put := binary.AppendUvarint
-	out := put(put(put(l.piece[:0], uint64(number)), uint64(len(l.odd))), uint64(len(p.list)))
-	last := 0
-	for i := range p.list {
-		x := &p.list[i]
-		n := int64(x.row.Num-last) * 2
-		last = x.row.Num
-		if x.odd() {
-			out = binary.AppendVarint(out, n+1)
+	out := l.piece
+	l.rows += len(list)
+	for i := range list {
+		x := &list[i]
+		if x.gathered > 0 {
+			links := x.records[0].links
+			out = append(put(append(out, laidGathered), uint64(x.kind)), byte(len(links)))
+			for _, k := range links {
+				out = k.AppendTo(out)
+			}
 			continue
 		}
-		out = binary.AppendVarint(out, n)
+		away := int64(x.row.Num - l.last)
+		l.last = x.row.Num
+		if x.odd() {
+			out = binary.AppendVarint(append(out, laidOdd), away)
+			l.odd = append(l.odd, x.row.Index)
+			continue
+		}
+		out = binary.AppendVarint(append(out, laidRecords), away)
 		out = append(put(out, uint64(x.row.Line)), x.digest[:]...)
 		out = put(out, uint64(len(x.records)))
 		for k := range x.records {
@@ -79,6 +107,21 @@ func (p *passed) lay(number int, plan *mappings.Plan) {
 		}
 	}
 	l.piece = out
+}
+
+// end ends the piece.
+func (l *laidRows) end(decides *ahead) {
+	binary.LittleEndian.PutUint32(l.piece[4:], uint32(len(l.odd)))
+	binary.LittleEndian.PutUint32(l.piece[8:], uint32(l.rows))
+	if decides != nil {
+		l.piece = decides.end(l.piece)
+	}
+}
+
+// open reads the head of a piece.
+func (l *laidRows) open() (odd, rows int, k mappings.Kept) {
+	l.worker = int(binary.LittleEndian.Uint32(l.piece))
+	return int(binary.LittleEndian.Uint32(l.piece[4:])), int(binary.LittleEndian.Uint32(l.piece[8:])), mappings.NewKept(l.piece[laidHead:])
 }
 
 // take lays a block aside. Blocks come in their order.
@@ -106,8 +149,7 @@ func (l *laidAside) feed() feed {
 				if p.laid.piece, err = rows.Next(p.laid.piece); err != nil { // texts of the records lie in it until the block is done
 					return err
 				}
-				head := mappings.NewKept(p.laid.piece)
-				if p.laid.plan = int(head.Uvarint()); head.Uvarint() > 0 {
+				if odds, _, _ := p.laid.open(); odds > 0 {
 					return odd.Read(&p.held)
 				}
 				return nil
@@ -119,21 +161,21 @@ func (l *laidAside) feed() feed {
 // recaller reads back what was laid aside, on one goroutine.
 type recaller struct {
 	*dryRunner
-	sh    *sheet
-	laid  *laidAside
-	plan  *mappings.Plan // what the others are judged by once more
-	reads []*mappings.Recall
+	sh      *sheet
+	laid    *laidAside
+	decider *decider
+	plan    *mappings.Plan // what the others are judged by once more
+	reads   []*mappings.Recall
 }
 
 // block reads a block.
 func (r *recaller) block(p *passed) error {
-	for len(r.reads) <= p.laid.plan {
+	odds, rows, k := p.laid.open()
+	for len(r.reads) <= p.laid.worker {
 		r.reads = append(r.reads, mappings.NewRecall(r.laid.plans[len(r.reads)]))
 	}
-	read := r.reads[p.laid.plan]
-	k := mappings.NewKept(p.laid.piece)
-	_ = k.Uvarint()
-	if k.Uvarint() > 0 {
+	read := r.reads[p.laid.worker]
+	if odds > 0 {
 		if r.plan == nil { // its own: the others' are read from
 			var err error
 			if r.plan, err = r.laid.plans[0].Clone(); err != nil {
@@ -145,29 +187,83 @@ func (r *recaller) block(p *passed) error {
 	}
 	l := &p.laid
 	l.again.Reset()
-	odd, num, rows := 0, 0, int(k.Uvarint())
-	var ids []recordIDs
+	g := &p.gathered
+	g.reset()
+	odd, num := 0, 0
 	for range rows {
-		n := k.Varint()
-		num += int(n >> 1)
-		if n&1 == 1 {
-			r.passRow(r.sh, p, &p.rows.List[odd], p.rows.Findings(odd))
-			odd++
+		what := k.Byte()
+		if what == laidGathered {
+			r.gathered(p, &k)
 			continue
 		}
-		row := mappings.Row{Num: num, Line: int(k.Uvarint())}
-		digest := [sha256.Size]byte([]byte(k.Bytes(sha256.Size)))
-		l.recs, ids = l.recs[:0], ids[:0]
-		for range k.Uvarint() {
-			rec := read.Record(&k, &l.again)
-			l.recs = append(l.recs, rec)
-			id := recordIDs{content: [sha256.Size]byte([]byte(k.Bytes(sha256.Size))), recordUID: uuid.UUID([]byte(k.Bytes(len(uuid.UUID{}))))}
-			if id.uid = id.recordUID; rec.Entity.Event {
-				id.uid = uuid.UUID([]byte(k.Bytes(len(uuid.UUID{}))))
-			}
-			ids = append(ids, id)
+		num += int(k.Varint())
+		if what == laidOdd {
+			r.passRow(r.sh, p, &p.rows.List[odd], p.rows.Findings(odd))
+			odd++
+		} else {
+			r.records(p, read, mappings.Row{Num: num, Line: int(k.Uvarint())}, &k)
 		}
-		r.passAccepted(r.sh, p, passedRow{row: l.again.Add(row, l.recs), digest: digest}, func(k int) recordIDs { return ids[k] })
+		p.list[len(p.list)-1].after = len(g.kinds)
+	}
+	if len(g.kinds) > 0 {
+		g.entity = r.laid.aheads[l.worker].kinds[g.kinds[0]].entity
+		if g.part == nil {
+			g.part = staged.NewPart(g.entity)
+		}
+		g.part.Read(k.Rest())
+		r.recall(p)
 	}
 	return nil
+}
+
+// records reads an accepted row with its records.
+func (r *recaller) records(p *passed, read *mappings.Recall, row mappings.Row, k *mappings.Kept) {
+	l := &p.laid
+	digest := [sha256.Size]byte([]byte(k.Bytes(sha256.Size)))
+	l.recs, l.ids = l.recs[:0], l.ids[:0]
+	for range k.Uvarint() {
+		rec := read.Record(k, &l.again)
+		l.recs = append(l.recs, rec)
+		id := recordIDs{content: [sha256.Size]byte([]byte(k.Bytes(sha256.Size))), recordUID: uuid.UUID([]byte(k.Bytes(len(uuid.UUID{}))))}
+		if id.uid = id.recordUID; rec.Entity.Event {
+			id.uid = uuid.UUID([]byte(k.Bytes(len(uuid.UUID{}))))
+		}
+		l.ids = append(l.ids, id)
+	}
+	r.passAccepted(r.sh, p, passedRow{row: l.again.Add(row, l.recs), digest: digest}, func(k int) recordIDs { return l.ids[k] })
+}
+
+// gathered reads what a gathered row has beside its record. If something is known of its subject, it has to be decided on its own.
+func (r *recaller) gathered(p *passed, k *mappings.Kept) {
+	l, g := &p.laid, &p.gathered
+	kind := int(k.Uvarint())
+	g.kinds = append(g.kinds, kind)
+	g.verdicts = append(g.verdicts, r.laid.aheads[l.worker].kinds[kind].verdict)
+	l.links = l.links[:0]
+	for range k.Byte() {
+		l.links = append(l.links, importers.ReadLinkKey([]byte(k.Bytes(importers.LinkKeyBytes))))
+	}
+	if r.facts.links.Knows(l.links) {
+		p.list = append(p.list, passedRow{gathered: len(g.kinds), after: len(g.kinds) - 1})
+	}
+}
+
+// recall puts the gathered rows of whose subjects something is known together again, and decides by it.
+func (r *recaller) recall(p *passed) {
+	l, g := &p.laid, &p.gathered
+	p.decided = p.decided[:0]
+	for i := range p.list {
+		x := &p.list[i]
+		if x.gathered == 0 {
+			continue
+		}
+		at := x.gathered - 1
+		row, rec, ids, digest := g.recall(at, &r.laid.aheads[l.worker].kinds[g.kinds[at]], &l.again)
+		x.row, x.digest = l.again.Add(row, append(l.recs[:0], rec)), digest
+		r.identified(r.sh, p, x, func(int) recordIDs { return ids })
+		p.decided = append(p.decided, decision{verdict: g.verdicts[at]})
+		made := &p.decided[len(p.decided)-1] // there it stays, should the list move
+		r.decider.heed(&x.records[0], made)
+		x.records[0].decided = made
+	}
 }

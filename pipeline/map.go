@@ -112,6 +112,8 @@ type sheet struct {
 	profiler *mappings.Profiler // makes it again while the rows are surveyed; nil if they were profiled before
 	laid     *laidAside         // what the survey made of the rows; nil if it laid nothing aside
 
+	linker importers.Linker // dry-run: of its system
+
 	statements []map[string]importers.Statement // by record of the mapping
 	configs    bool                             // the mapping gives config records
 }

@@ -24,10 +24,14 @@ type passed struct {
 	list  []passedRow
 
 	// What list points to:
-	x    []identified
-	keys []importers.Key
+	x     []identified
+	keys  []importers.Key
+	links []importers.LinkKey
 
-	decided  []decision // see ahead
+	linked []importers.LinkKey // survey: the keys of rows that are not on the list
+	ends   []int               // of them: where each row's end
+
+	decided  []decision // see recaller
 	gathered gathered
 
 	// Whoever works on the block names its rows and records with these:
@@ -47,16 +51,27 @@ type passedRow struct {
 	findings []finding.Finding // that the plan made of it
 	records  []identified
 	digest   [sha256.Size]byte // of an accepted row
-	gathered bool              // its record is the next of those that are gathered
+	gathered int               // the place of its record among those that are gathered, from 1; 0 if it is not there
+	kind     int               // see ahead.kinds
+	after    int               // decision: how many gathered records come before it
 }
 
-func (p *passed) reset() { p.list, p.x, p.keys = p.list[:0], p.x[:0], p.keys[:0] }
+func (p *passed) reset() {
+	p.list, p.x, p.keys, p.links, p.linked, p.ends, p.decided = p.list[:0], p.x[:0], p.keys[:0], p.links[:0], p.linked[:0], p.ends[:0], p.decided[:0]
+}
 
 // addKeys works out the keys of a record and keeps them.
 func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {
 	from := len(p.keys)
 	p.keys = importers.AppendSubjectKeys(p.keys, rec, system)
 	return p.keys[from:len(p.keys):len(p.keys)]
+}
+
+// addLinks digests keys and keeps what comes of it.
+func (p *passed) addLinks(l *importers.Linker, keys []importers.Key) []importers.LinkKey {
+	from := len(p.links)
+	p.links = l.Append(p.links, keys)
+	return p.links[from:len(p.links):len(p.links)]
 }
 
 // namer gives the namer of a record.
@@ -74,7 +89,8 @@ func (p *passed) namer(id register.Identity, system string, rec *mappings.Record
 type identified struct {
 	*mappings.RecordOut
 	system string
-	keys   []importers.Key // of its subject
+	keys   []importers.Key     // of its subject
+	links  []importers.LinkKey // they, digested
 	recordIDs
 	decided *decision // nil if it is not decided yet
 }
@@ -219,7 +235,12 @@ func untilEOF(f func() error) error {
 // put puts a block through a plan and identifies the records of the accepted rows.
 func (d *dryRunner) put(sh *sheet, plan *mappings.Plan, p *passed) {
 	p.block = p.held.Block()
-	plan.Keep(p.block, &p.rows)
+	d.putSome(sh, plan, p, p.block, 0, p.block.Rows())
+}
+
+// putSome is put of some rows of a block.
+func (d *dryRunner) putSome(sh *sheet, plan *mappings.Plan, p *passed, b *source.Block, from, until int) {
+	plan.KeepSome(b, from, until, &p.rows)
 	for i := range p.rows.List {
 		d.passRow(sh, p, &p.rows.List[i], p.rows.Findings(i))
 	}
@@ -238,16 +259,23 @@ func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []fin
 
 // passAccepted adds an accepted row to the block's list; ids gives who its k-th record is.
 func (d *dryRunner) passAccepted(sh *sheet, p *passed, out passedRow, ids func(k int) recordIDs) {
+	d.identified(sh, p, &out, ids)
+	p.list = append(p.list, out)
+}
+
+// identified gives a row its records.
+func (d *dryRunner) identified(sh *sheet, p *passed, out *passedRow, ids func(k int) recordIDs) {
 	from := len(p.x)
 	for k := range out.row.Records {
 		rec := &out.row.Records[k]
 		if d.facts.shared[[2]string{sh.src.System, rec.Entity.Name}] {
 			rec.KeyDup = true // another source may bring the same key
 		}
-		p.x = append(p.x, identified{rec, sh.src.System, p.addKeys(&rec.Record, sh.src.System), ids(k), nil})
+		x := identified{RecordOut: rec, system: sh.src.System, keys: p.addKeys(&rec.Record, sh.src.System), recordIDs: ids(k)}
+		x.links = p.addLinks(&sh.linker, x.keys)
+		p.x = append(p.x, x)
 	}
 	out.records = p.x[from:len(p.x):len(p.x)]
-	p.list = append(p.list, out)
 }
 
 // odd reports whether the cells of a row are laid aside instead of its records.

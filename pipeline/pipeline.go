@@ -76,6 +76,8 @@ type Pipeline struct {
 
 	spread    bool // over all processors, however few rows there are
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
+	together  int  // of them, how many the survey works on at once; 0 for rowsTogether. Nor on this
+	late      bool // no row is decided before all are read. Nor on this
 	groupRows int  // rows with which an import commits; 0 for as many as is fast
 }
 

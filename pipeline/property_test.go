@@ -101,17 +101,21 @@ func small(t *testing.T, files map[string]string) *house {
 	return h
 }
 
-// Whatever the blocks, the results are the same to the byte.
+// Whatever the blocks, and whether rows are decided while they are read, the results are the same to the byte.
 func TestPropertyBlockSizeDoesNotMatter(t *testing.T) {
 	check(t, 3, func(rt *rapid.T) {
 		files, _ := drawBatch(rt, "a")
 		var want []string
-		for i, size := range []int{0, 1, rapid.IntRange(2, 9).Draw(rt, "size"), 1} {
+		for i, size := range []int{0, 1, rapid.IntRange(2, 9).Draw(rt, "size"), 1, 0} {
 			h := small(t, files)
 			p := h.open()
 			p.CutBlocks(size)
 			if i >= 2 { // several blocks at once, whose results must come in order
 				p.Spread()
+				p.Together(rapid.IntRange(1, 9).Draw(rt, "together"))
+			}
+			if i == 4 {
+				p.DecideLate()
 			}
 			var got []string
 			err := p.Run(t.Context(), pipeline.Reconcile, func(r any) {

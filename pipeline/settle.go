@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -34,17 +33,8 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	case sh.laid != nil:
 		read = sh.laid.feed()
 		worker = func() (func(*passed) error, error) {
-			r := &recaller{dryRunner: d, sh: sh, laid: sh.laid}
-			if !d.settledAhead(sh) {
-				return r.block, nil
-			}
-			ahead := &ahead{decider: d.newDecider(sh)}
-			return func(p *passed) error {
-				if err := r.block(p); err != nil {
-					return err
-				}
-				return ahead.block(p)
-			}, nil
+			r := &recaller{dryRunner: d, sh: sh, laid: sh.laid, decider: d.newDecider(sh)}
+			return r.block, nil
 		}
 	default:
 		read = rowsOfSheet(sh, nil)
@@ -59,28 +49,27 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		d.opt.Progress(DryRun, sh.src.Name, int64(s.out.Rows.Read), 0)
 		s.block++
-		from, to := 0, 0 // of the gathered records, those that come next
+		s.gathered = &p.gathered
+		from := 0 // of the gathered records, the next
 		for i := range p.list {
 			x := &p.list[i]
-			if x.gathered {
-				to++
-				continue
-			}
-			if err := s.take(&p.gathered, from, to); err != nil {
+			if err := s.takeRows(s.gathered, from, x.after); err != nil {
 				return err
 			}
-			from = to
+			if from = x.after; x.gathered > 0 {
+				from++
+			}
 			for _, f := range x.findings {
 				s.fault(f)
 				if err := d.rec.Add(f); err != nil {
 					return err
 				}
 			}
-			if err := s.row(x.row, x.records, &x.digest); err != nil {
+			if err := s.row(x); err != nil {
 				return err
 			}
 		}
-		return s.take(&p.gathered, from, to)
+		return s.takeRows(s.gathered, from, len(p.gathered.kinds))
 	})
 	if err == nil {
 		err = s.strays()
@@ -108,18 +97,19 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 // settler decides the rows of one source.
 type settler struct {
 	*dryRunner
-	decider *decider
-	sh      *sheet
-	plan    *mappings.Plan
-	out     DryRunSource
-	writers map[string]*staged.Writer // by name of the staged file
-	part    *FrozenPart               // of a snapshot after the initial one
-	faults  []rejectedBy              // of the row under way
-	keep    []judged                  // its records that may be staged
-	derived derivation
-	tally   verdictTally
-	block   int      // under way
-	last    struct { // what was staged last, and where
+	decider  *decider
+	sh       *sheet
+	plan     *mappings.Plan
+	out      DryRunSource
+	writers  map[string]*staged.Writer // by name of the staged file
+	part     *FrozenPart               // of a snapshot after the initial one
+	faults   []rejectedBy              // of the row under way
+	keep     []judged                  // its records that may be staged
+	derived  derivation
+	tally    verdictTally
+	block    int       // under way
+	gathered *gathered // of the block
+	last     struct {  // what was staged last, and where
 		e    *importers.Entity
 		part string
 		w    *staged.Writer
@@ -166,7 +156,8 @@ func (s *settler) skip(rule string) {
 }
 
 // row decides one row: rejected if any of its records is, skipped if none brings anything new, accepted otherwise.
-func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.Size]byte) error {
+func (s *settler) row(x *passedRow) error {
+	row, records := x.row, x.records
 	defer func() { s.faults = s.faults[:0] }()
 	s.out.Rows.Read++
 	if torn, err := s.torn(row); torn || err != nil {
@@ -239,7 +230,7 @@ func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.S
 	}
 	s.out.Rows.Accepted++
 	for i := range keep {
-		if err := s.stage(row, &keep[i], digest); err != nil {
+		if err := s.stage(x, &keep[i]); err != nil {
 			return err
 		}
 	}
@@ -381,7 +372,10 @@ func (s *settler) speaksAgainst(x *identified) bool {
 }
 
 // stage appends one record to its staged file and counts it.
-func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]byte) error {
+func (s *settler) stage(x *passedRow, j *judged) error {
+	if x.gathered > 0 {
+		return s.take(s.gathered, x.gathered-1, x.gathered)
+	}
 	e := j.Entity
 	w, err := s.writer(e, j.part)
 	if err != nil {
@@ -395,7 +389,7 @@ func (s *settler) stage(row *mappings.Row, j *judged, rowDigest *[sha256.Size]by
 		derived = append(derived, staged.Cell{Int: j.version})
 		s.out.Corrected++
 	}
-	o := s.origin(s.sh, row, j, rowDigest)
+	o := s.origin(s.sh, x.row, j, &x.digest)
 	o.Block = s.block
 	if err := w.Append(&o, &j.Record, derived); err != nil {
 		return s.unstaged(err)

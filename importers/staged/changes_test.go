@@ -53,8 +53,21 @@ func TestChangesAreWritten(t *testing.T) {
 		}
 		defer w.Abort()
 		part, apart := NewPart(e, more...), false
+		var origins []Origin // of what is gathered apart
+		var records [][]importers.Value
 		take := func() {
 			part.Finish()
+			for i := range part.rows {
+				samePart(t, part, i, origins[len(origins)-part.rows+i], records[len(origins)-part.rows+i])
+			}
+			if r.IntN(2) == 0 { // one that was laid aside
+				other := NewPart(e, more...)
+				other.Read(part.AppendTo(nil))
+				part = other
+			}
+			for i := range part.rows {
+				samePart(t, part, i, origins[len(origins)-part.rows+i], records[len(origins)-part.rows+i])
+			}
 			k := r.IntN(part.rows + 1)
 			for _, rows := range [][2]int{{0, k}, {k, part.rows}} {
 				if err := w.Take(part, rows[0], rows[1]); err != nil {
@@ -120,6 +133,12 @@ func TestChangesAreWritten(t *testing.T) {
 			}
 			if apart {
 				part.Append(&o, &rec, derived)
+				origins = append(origins, o)
+				var values []importers.Value
+				for _, v := range rec.Values {
+					values = append(values, *v)
+				}
+				records = append(records, values)
 			} else if err := w.Append(&o, &rec, derived); err != nil {
 				t.Fatal(err)
 			}
@@ -170,4 +189,23 @@ func TestChangesAreWritten(t *testing.T) {
 			t.Fatalf("%d of %d records", at, rows)
 		}
 	})
+}
+
+// samePart checks what a part gives of record i.
+func samePart(t *rapid.T, p *Part, i int, o Origin, values []importers.Value) {
+	o.Block = 0
+	if got := p.Origin(i); got != o {
+		t.Fatalf("origin of record %d: %+v, want %+v", i, got, o)
+	}
+	for field, want := range values {
+		var got importers.Value
+		if set := p.Value(i, field, &got); set != want.Set {
+			t.Fatalf("field %d of record %d is set: %v, want %v", field, i, set, want.Set)
+		}
+		for _, c := range p.fields[field].columns {
+			if want.Set && (c.isInt && got.Int != want.Int || !c.isInt && *textIn(&got, c.part) != *textIn(&want, c.part)) {
+				t.Fatalf("field %d of record %d: %+v, want %+v", field, i, got, want)
+			}
+		}
+	}
 }

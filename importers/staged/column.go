@@ -1,7 +1,9 @@
 package staged
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"sort"
 	"sync"
 
@@ -79,7 +81,7 @@ type column struct {
 }
 
 func newColumn(f form, part importers.Part) column {
-	return column{form: f, part: part, null: true, ends: make([]int32, 1, ChunkRows+1)}
+	return column{form: f, part: part, null: true, ends: []int32{0}}
 }
 
 // another ends a value. Its bytes are there already.
@@ -197,7 +199,7 @@ func (c *column) finish(row int) {
 func (c *column) take(from *column, row, first, end int) {
 	switch {
 	case c.runs:
-		k := sort.Search(len(from.until), func(k int) bool { return int(from.until[k]) > first })
+		k := from.at(first)
 		for ; first < end; k++ {
 			switch {
 			case !from.isValid(k):
@@ -205,7 +207,7 @@ func (c *column) take(from *column, row, first, end int) {
 			case c.isInt:
 				c.putInt(row, from.ints[k])
 			default:
-				c.putText(row, view(from.text[from.ends[k]:from.ends[k+1]]))
+				c.putText(row, from.textAt(k))
 			}
 			next := min(int(from.until[k]), end)
 			row, first = row+next-first, next
@@ -220,7 +222,7 @@ func (c *column) take(from *column, row, first, end int) {
 			case c.isInt:
 				c.putInt(row, from.ints[first])
 			default:
-				c.putText(row, view(from.text[from.ends[first]:from.ends[first+1]]))
+				c.putText(row, from.textAt(first))
 			}
 		}
 	default:
@@ -286,6 +288,66 @@ func (c *column) array(rows int) arrow.Array {
 func (c *column) reset() {
 	c.until, c.ints, c.ends, c.text, c.valid = c.until[:0], c.ints[:0], c.ends[:1], c.text[:0], c.valid[:0]
 	c.from, c.null, c.int, c.n, c.nulls = 0, true, 0, 0, 0
+}
+
+// at is where the value of a row is, of a column that is finished.
+func (c *column) at(row int) int {
+	if !c.runs {
+		return row
+	}
+	return sort.Search(len(c.until), func(k int) bool { return int(c.until[k]) > row })
+}
+
+func (c *column) textAt(k int) string  { return view(c.text[c.ends[k]:c.ends[k+1]]) }
+func (c *column) bytesAt(k int) []byte { return c.text[k*c.width : (k+1)*c.width] }
+
+// appendTo appends a column that is finished: how many values, runs, nulls and bytes of text, then what there is of them.
+func (c *column) appendTo(b []byte) []byte {
+	for _, n := range [...]int{c.n, len(c.until), c.nulls, len(c.text)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	b = append(b, arrow.Int32Traits.CastToBytes(c.until)...)
+	b = append(b, arrow.Int64Traits.CastToBytes(c.ints)...)
+	if c.hasEnds() {
+		b = append(b, arrow.Int32Traits.CastToBytes(c.ends)...)
+	}
+	if b = append(b, c.text...); c.nulls > 0 {
+		b = append(b, c.valid...)
+	}
+	return b
+}
+
+func (c *column) hasEnds() bool { return !c.isInt && c.width == 0 }
+
+// read takes in a column that appendTo appended, and gives what is after it.
+func (c *column) read(b []byte) []byte {
+	number := func() int {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return int(v)
+	}
+	bytes := func(n int) []byte {
+		p := b[:n]
+		b = b[n:]
+		return p
+	}
+	n, runs, nulls, text := number(), number(), number(), number()
+	c.n, c.nulls = n, nulls
+	c.until = slices.Grow(c.until[:0], runs)[:runs]
+	copy(arrow.Int32Traits.CastToBytes(c.until), bytes(4*runs))
+	if c.isInt {
+		c.ints = slices.Grow(c.ints[:0], n)[:n]
+		copy(arrow.Int64Traits.CastToBytes(c.ints), bytes(8*n))
+	}
+	if c.hasEnds() {
+		c.ends = slices.Grow(c.ends[:0], n+1)[:n+1]
+		copy(arrow.Int32Traits.CastToBytes(c.ends), bytes(4*(n+1)))
+	}
+	c.text = append(c.text[:0], bytes(text)...)
+	if c.valid = c.valid[:0]; nulls > 0 {
+		c.valid = append(c.valid, bytes((n+7)/8)...)
+	}
+	return b
 }
 
 // stored is a column of a chunk as it was read. What is worked out for it is worked out when a cell is asked for: most readers ask

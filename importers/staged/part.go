@@ -1,6 +1,12 @@
 package staged
 
-import "sheetlift/importers"
+import (
+	"encoding/binary"
+
+	"github.com/google/uuid"
+
+	"sheetlift/importers"
+)
 
 // Part is records gathered column by column: those of the next record batch of a Writer, or some that a Writer takes later at once.
 // So several may be gathered beside each other.
@@ -109,6 +115,59 @@ func (p *Part) Reset() {
 	p.rows, p.full = 0, false
 }
 
+// Rows is the number of records.
+func (p *Part) Rows() int { return p.rows }
+
+// AppendTo appends the records to b, for Read of a part with the same columns. The part must be finished.
+func (p *Part) AppendTo(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(p.rows))
+	for i := range p.values {
+		b = p.values[i].appendTo(b)
+	}
+	return b
+}
+
+// Read takes in, instead of the records that it has, those that AppendTo appended. The part is finished then.
+func (p *Part) Read(b []byte) {
+	p.Reset()
+	rows, n := binary.Uvarint(b)
+	p.rows, b = int(rows), b[n:]
+	for i := range p.values {
+		b = p.values[i].read(b)
+	}
+	for i := range p.last {
+		p.last[i] = nil
+	}
+}
+
+// Origin gives the origin of record i, without Block. Its texts lie in the part.
+func (p *Part) Origin(i int) Origin {
+	v := p.values
+	text := func(k int) string { return v[k].textAt(v[k].at(i)) }
+	return Origin{
+		ID: uuid.UUID(v[0].bytesAt(i)), RecordID: uuid.UUID(v[1].bytesAt(i)), System: text(2), Key: text(3), ContentDigest: [32]byte(v[4].bytesAt(i)),
+		FileDigest: text(5), Sheet: text(6), Row: int(v[7].ints[v[7].at(i)]), Line: int(v[8].ints[v[8].at(i)]), RowDigest: [32]byte(v[9].bytesAt(i)),
+	}
+}
+
+// Value puts the value of a field of record i into v, and reports whether it is set. Its texts lie in the part; its origin is not there.
+func (p *Part) Value(i, field int, v *importers.Value) bool {
+	*v = importers.Value{Set: true}
+	f := &p.fields[field]
+	for k := range f.columns {
+		c := &f.columns[k]
+		switch at := c.at(i); {
+		case !c.isValid(at):
+			return false
+		case c.isInt:
+			v.Int = c.ints[at]
+		default:
+			*textIn(v, c.part) = c.textAt(at)
+		}
+	}
+	return true
+}
+
 // take adds records of another part, which is finished.
 func (p *Part) take(from *Part, first, end int) {
 	for i := range p.values {
@@ -139,7 +198,7 @@ func (p *Part) put(field, row int, v *importers.Value) {
 			c.putInt(row, v.Int)
 			continue
 		}
-		c.putText(row, textOf(v, c.part))
+		c.putText(row, *textIn(v, c.part))
 		p.full = p.full || c.full()
 	}
 	switch {
@@ -150,15 +209,15 @@ func (p *Part) put(field, row int, v *importers.Value) {
 	}
 }
 
-// textOf gives the part of a value that is a text.
-func textOf(v *importers.Value, part importers.Part) string {
+// textIn is where a value has the text of a column.
+func textIn(v *importers.Value, part importers.Part) *string {
 	switch part {
 	case importers.OriginalText:
-		return v.Raw
+		return &v.Raw
 	case importers.Zone:
-		return v.Zone
+		return &v.Zone
 	case importers.Precision:
-		return v.Precision
+		return &v.Precision
 	}
-	return v.Text
+	return &v.Text
 }

@@ -1,0 +1,232 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+)
+
+// survey reads a source once to learn what its own and other sources' rows are judged by: configs, suppressions, erasures,
+// decisions against, and the contents of keys that occur more than once. Of a rejected row it learns what speaks against others.
+// What the rows come to is laid aside for the decision. A sheet that was not profiled before is profiled beside.
+func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
+	var read feed
+	var rows int64
+	switch {
+	case sh.kept != nil:
+		read = keptRows(sh.kept)
+	case sh.profiler != nil:
+		read = rowsOfSheet(sh, func(b *source.Block) error {
+			rows += int64(b.Rows())
+			d.opt.Progress(DryRun, sh.src.Name, rows, 0)
+			return sh.profiler.Add(b)
+		})
+	default:
+		read = rowsOfSheet(sh, nil)
+	}
+	sh.linker = d.facts.links.Linker(sh.src.System)
+	laid := &laidAside{}
+	if sh.view == nil { // rows that came back mended are judged with their cells at hand
+		sh.laid = laid
+	}
+	worker := func() (func(*passed) error, error) {
+		own, err := plan.Clone()
+		if err != nil {
+			return nil, err
+		}
+		s := &surveyor{dryRunner: d, sh: sh, number: len(laid.plans), plan: own}
+		if d.decidesAhead(sh) {
+			s.decides = d.newAhead(sh)
+		}
+		laid.plans, laid.aheads = append(laid.plans, own), append(laid.aheads, s.decides)
+		return s.block, nil
+	}
+	if err := d.hear(ctx, sh, plan); err != nil {
+		return err
+	}
+	surveyed := d.newDecider(sh)
+	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
+		for i := range p.list {
+			x := &p.list[i]
+			d.cameBack(sh, plan, x.row)
+			for k := range x.row.Partial {
+				rec := &x.row.Partial[k].Record
+				if speaks(rec) {
+					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, x.row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+				}
+			}
+			if x.row.Verdict != mappings.Accepted {
+				continue
+			}
+			if d.rowTeaches(x) {
+				d.learnRow(surveyed, x.row, x.records)
+			}
+			d.facts.linkRow(x.records)
+		}
+		from := 0
+		for _, end := range p.ends {
+			d.facts.links.AddDigests(p.linked[from:end])
+			from = end
+		}
+		if sh.laid == nil {
+			return nil
+		}
+		return sh.laid.take(p)
+	})
+	if err != nil || sh.profiler == nil {
+		return err
+	}
+	profile, err := sh.profiler.Done()
+	if err != nil {
+		return err
+	}
+	sh.profiler = nil
+	if err := sameProfile(sh.src, profile, sh.profiled); err != nil {
+		return err
+	}
+	return sh.book.Close() // its shared strings may be the larger part of the file
+}
+
+// rowsTogether is how many rows of a block a surveyor works on at once: what comes of them stays in the processor's nearest caches until
+// the next step wants it.
+const rowsTogether = 64
+
+// surveyor works on the blocks of a source while it is surveyed. It belongs to one goroutine.
+type surveyor struct {
+	*dryRunner
+	sh      *sheet
+	number  int // of the worker
+	plan    *mappings.Plan
+	decides *ahead // nil if the rows are decided later
+	desk    passed // some rows of the block
+}
+
+// block works on a block. Of its rows p keeps those that others are judged by, and of the rest the keys.
+func (s *surveyor) block(p *passed) error {
+	p.block = p.held.Block()
+	p.rows.Reset()
+	p.laid.begin(s.number)
+	if s.decides != nil {
+		s.decides.begin()
+	}
+	together := s.together
+	if together == 0 {
+		together = rowsTogether
+	}
+	for from := 0; from < p.block.Rows(); from += together {
+		s.desk.reset()
+		s.putSome(s.sh, s.plan, &s.desk, p.block, from, min(from+together, p.block.Rows()))
+		if s.decides != nil {
+			if err := s.decides.some(s.desk.list); err != nil {
+				return err
+			}
+		}
+		if s.sh.laid != nil {
+			p.laid.lay(s.desk.list, s.plan)
+		}
+		for i := range s.desk.list {
+			s.distil(p, &s.desk.list[i])
+		}
+	}
+	p.laid.end(s.decides)
+	return nil
+}
+
+// distil keeps of a row what the survey wants of it.
+func (s *surveyor) distil(p *passed, x *passedRow) {
+	switch {
+	case s.snap.kind != "":
+	case x.row.Verdict != mappings.Accepted:
+		if !slices.ContainsFunc(x.row.Partial, func(rec mappings.RecordOut) bool { return speaks(&rec.Record) }) {
+			return
+		}
+	case len(x.records) == 1 && !s.rowTeaches(x):
+		p.linked = append(p.linked, x.records[0].links...)
+		p.ends = append(p.ends, len(p.linked))
+		return
+	}
+	own := passedRow{row: p.rows.Retain(x.row)}
+	from := len(p.x)
+	for k := range x.records {
+		id := x.records[k]
+		id.RecordOut = &own.row.Records[k]
+		keys, links := len(p.keys), len(p.links)
+		p.keys, p.links = append(p.keys, id.keys...), append(p.links, id.links...)
+		id.keys, id.links = p.keys[keys:len(p.keys):len(p.keys)], p.links[links:len(p.links):len(p.links)]
+		if id.decided != nil {
+			p.decided = append(p.decided, *id.decided)
+			id.decided = &p.decided[len(p.decided)-1] // there it stays, should the list move
+		}
+		p.x = append(p.x, id)
+	}
+	own.records = p.x[from:len(p.x):len(p.x)]
+	p.list = append(p.list, own)
+}
+
+// rowTeaches reports whether other rows may be judged by one of the row's records.
+func (d *dryRunner) rowTeaches(x *passedRow) bool {
+	for k := range x.records {
+		if d.teaches(x.records[k].RecordOut) {
+			return true
+		}
+	}
+	return false
+}
+
+// teaches reports whether other rows may be judged by a record, beyond whom it speaks of.
+func (d *dryRunner) teaches(rec *mappings.RecordOut) bool {
+	return rec.KeyDup || d.snap.kind == Mended || !rec.Entity.Event || opposes(&rec.Record)
+}
+
+// learnRow takes in an accepted row of the survey.
+func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []identified) {
+	sh := surveyed.sh
+	st := d.standing(surveyed, records)
+	st.linked = true // as all accepted rows are
+	untouched := sh.view.untouched(row.Block, row.Index)
+	if untouched { // it stays rejected, but what it says against a consent is said
+		st.rejected = true
+	}
+	if len(records) > 1 && !st.rejected && slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
+		st.row = d.facts.mix(surveyed, records)
+	}
+	for k := range records {
+		x := &records[k]
+		st.consent = x.Entity.Event
+		if d.snap.kind == Mended && d.facts.heldState(x) != heldSame { // its key may be that of a row that is not here
+			d.facts.group(x)
+		}
+		if untouched {
+			d.facts.know(&x.Record, x.id(), x.system, sh.src.obtained, st)
+		} else {
+			d.facts.learn(*x, sh.src.obtained, st)
+		}
+	}
+}
+
+// standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
+// Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
+func (d *dryRunner) standing(surveyed *decider, records []identified) (st standing) {
+	if !slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
+		return st
+	}
+	for k := range records {
+		x := &records[k]
+		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
+			st.records = append(st.records, x.recordUID)
+		}
+		if x.decided == nil {
+			made := surveyed.decide(x)
+			x.decided = &made
+		}
+		switch x.decided.rule {
+		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
+		default:
+			st.rejected = true
+		}
+	}
+	return st
+}
