@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
+
+	"sheetlift/importers/hugepage"
 )
 
 // keyCount knows of each key whether it was counted twice, or more often. It may say so of a key that was counted once, which costs time
@@ -27,6 +29,7 @@ func (c *keyCount) add(k LinkKey) {
 func (c *keyCount) count() {
 	if c.counts == nil && len(c.pending) > 0 {
 		c.counts = make([]uint64, keyCountPlaces/32)
+		hugepage.Advise(c.counts)
 	}
 	for _, h := range c.pending {
 		w, shift := &c.counts[h%keyCountPlaces/32], h%32*2

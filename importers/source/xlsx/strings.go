@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"sheetlift/importers/hugepage"
 	"sheetlift/importers/source"
 )
 
@@ -38,6 +39,7 @@ func (a *archive) readStrings(ctx context.Context, part int) (*arena, error) {
 	defer w.close()
 	limit := min(a.lim.StringBytes, math.MaxUint32)
 	s := &arena{text: make([]byte, 0, min(a.entries[part].size, limit))}
+	hugepage.Advise(s.text)
 	root := false
 	for !root {
 		t, err := w.next()
@@ -54,6 +56,7 @@ func (a *archive) readStrings(ctx context.Context, part int) (*arena, error) {
 			n, err := strconv.Atoi(attrOr(t, "uniqueCount"))
 			if err == nil && n > 0 {
 				s.ends = make([]uint32, 0, min(int64(n), a.entries[part].size/minItem+1, int64(a.lim.Strings)))
+				hugepage.Advise(s.ends)
 			}
 		}
 	}
