@@ -83,7 +83,8 @@ func floorDiv(a, b int64) int64 {
 // Nothing, no order either, may depend on a hash but whether two are equal, and 96 bits under seeds that nobody knows are as good for that as a digest.
 type keySet struct {
 	parts  [keyParts][][]keyEntry
-	held   int // entries in parts
+	fresh  []keyEntry // not in parts yet: many at once, so that one need not wait for the memory of the other
+	held   int        // entries in parts and fresh
 	limit  int
 	file   *os.File
 	runs   []int // entries in each run
@@ -120,6 +121,7 @@ const (
 	keysInMemory = 2 << 20
 	keyEntrySize = 24
 	keyParts     = 256
+	keysFresh    = 1024
 	keyChunk     = 512 // entries that a part grows by once it is no longer small
 )
 
@@ -137,23 +139,35 @@ func (s *keySet) add(key []byte, row int) error {
 		}
 	}
 	e.folded, e.more = maphash.Bytes(s.first, folded), uint32(maphash.Bytes(s.second, folded))
-	part := &s.parts[e.folded>>56]
-	last := len(*part) - 1
-	if last < 0 || len((*part)[last]) == cap((*part)[last]) {
-		size := 8
-		if last >= 0 {
-			size = min(keyChunk, 4*cap((*part)[last]))
-		}
-		*part = append(*part, make([]keyEntry, 0, size))
-		last++
-	}
-	(*part)[last] = append((*part)[last], e)
+	s.fresh = append(s.fresh, e)
 	s.held++
 	s.rows++
-	if s.held >= s.limit {
+	switch {
+	case s.held >= s.limit:
 		return s.spill()
+	case len(s.fresh) == keysFresh:
+		s.settle()
 	}
 	return nil
+}
+
+// settle puts the fresh entries into their parts.
+func (s *keySet) settle() {
+	for i := range s.fresh {
+		e := &s.fresh[i]
+		part := &s.parts[e.folded>>56]
+		last := len(*part) - 1
+		if last < 0 || len((*part)[last]) == cap((*part)[last]) {
+			size := 8
+			if last >= 0 {
+				size = min(keyChunk, 4*cap((*part)[last]))
+			}
+			*part = append(*part, make([]keyEntry, 0, size))
+			last++
+		}
+		(*part)[last] = append((*part)[last], *e)
+	}
+	s.fresh = s.fresh[:0]
 }
 
 // foldedAlready reports whether lookalike surely gives the key as it is.
@@ -192,6 +206,7 @@ func compareKeys(a, b keyEntry) int {
 }
 
 func (s *keySet) spill() error {
+	s.settle()
 	if s.file == nil {
 		f, err := os.CreateTemp("", "sheetlift-keys-*")
 		if err != nil {
@@ -226,6 +241,7 @@ func (s *keySet) spill() error {
 // groups gives the rows of each key that occurs more than once, ordered by their rows, the number of distinct keys, and
 // those that are alike.
 func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) {
+	s.settle()
 	var g keyGroups
 	if len(s.runs) == 0 {
 		for i := range s.parts {
@@ -380,5 +396,5 @@ func (s *keySet) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.parts, s.held, s.part, s.slots, s.file, s.runs = [keyParts][][]keyEntry{}, 0, nil, nil, nil, nil
+	s.parts, s.fresh, s.held, s.part, s.slots, s.file, s.runs = [keyParts][][]keyEntry{}, nil, 0, nil, nil, nil, nil
 }

@@ -17,9 +17,11 @@ type Part struct {
 	// last is, by field, the value of the record before if it is enough to ask the next record whether it has the same: NoValue, or
 	// one of the block that all columns took into a run. Otherwise it is nil.
 	last  []*importers.Value
-	block int  // of the last record
-	full  bool // there is no room for another record
-	rows  int
+	block int // of the last record
+	// same is what the record before had in the columns that hardly change; empty if it is not known.
+	same []Cell
+	full bool // there is no room for another record
+	rows int
 }
 
 // fieldColumns are the columns of a field.
@@ -57,14 +59,26 @@ func (p *Part) Append(o *Origin, rec *importers.Record, derived []Cell) {
 	v := p.values
 	v[0].putBytes(o.ID[:])
 	v[1].putBytes(o.RecordID[:])
-	v[2].putText(row, o.System)
 	v[3].putText(row, o.Key)
 	v[4].putBytes(o.ContentDigest[:])
-	v[5].putText(row, o.FileDigest)
-	v[6].putText(row, o.Sheet)
 	v[7].putInt(row, int64(o.Row))
 	v[8].putInt(row, int64(o.Line))
 	v[9].putBytes(o.RowDigest[:])
+	if len(p.same) == 0 {
+		p.same = append(p.same, make([]Cell, len(p.derived)+3)...)
+		for i := range p.same {
+			p.same[i] = unknown
+		}
+	}
+	for i, place := range [...]struct {
+		column int
+		text   string
+	}{{2, o.System}, {5, o.FileDigest}, {6, o.Sheet}} {
+		if last := &p.same[i]; *last == unknown || last.Text != place.text {
+			*last = Cell{Text: place.text}
+			v[place.column].putText(row, place.text)
+		}
+	}
 	if o.Block != p.block {
 		p.block = o.Block
 		for i, v := range p.last {
@@ -80,7 +94,11 @@ func (p *Part) Append(o *Origin, rec *importers.Record, derived []Cell) {
 		}
 	}
 	for d := range p.derived {
-		to, c := &p.derived[d], &derived[d]
+		to, c, last := &p.derived[d], &derived[d], &p.same[d+3]
+		if *c == *last {
+			continue
+		}
+		*last = *c
 		switch {
 		case c.Null:
 			to.putNull(row)
@@ -112,7 +130,7 @@ func (p *Part) Reset() {
 	for i := range p.last {
 		p.last[i] = none // columns begin with a run of nulls
 	}
-	p.rows, p.full = 0, false
+	p.rows, p.full, p.same = 0, false, p.same[:0]
 }
 
 // Rows is the number of records.
@@ -177,10 +195,14 @@ func (p *Part) take(from *Part, first, end int) {
 	for i := range p.last {
 		p.last[i] = nil // the next record asks the columns
 	}
+	p.same = p.same[:0]
 	p.rows += end - first
 }
 
 var none = importers.NoValue()
+
+// unknown is no cell of any record.
+var unknown = Cell{Null: true, Int: 1}
 
 // put puts a value into the columns of its field.
 func (p *Part) put(field, row int, v *importers.Value) {
