@@ -22,7 +22,8 @@ import (
 )
 
 // DryRun puts every row of every source through the code that decides what is imported, and stages the accepted records. It
-// writes nothing to the register and may be run at any time; rows that the register knows already are skipped then.
+// writes nothing to the register and may be run at any time but while an import of the snapshot is unfinished; rows that the register
+// knows already are skipped then.
 func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	p, err := p.newest(ctx)
 	if err != nil {
@@ -31,6 +32,13 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	in, err := p.dryRunInputs(ctx)
 	if err != nil {
 		return nil, err
+	}
+	begun, err := p.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if begun != nil {
+		return nil, begun.refuse(DryRun, ", and a dry-run would take what is in for known and judge the rest alone")
 	}
 	var own, others int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {

@@ -1,0 +1,140 @@
+package pipeline_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"sheetlift/pipeline"
+	"sheetlift/pipeline/store/storetest"
+)
+
+// TestDryRunWithinAnImport: whoever asks for a dry-run while an import is unfinished is shown the way on, and what import, reconcile
+// and report say at the end is what they would have said without the interruption. Wherever it was killed, on both databases.
+func TestDryRunWithinAnImport(t *testing.T) {
+	t.Parallel()
+	whole := newHouse(t, storetest.SQLite(t), nil)
+	want := whole.mustRun(pipeline.Reconcile)
+	review, err := whole.open().Review(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chunks := 1; chunks <= 4; chunks++ {
+		storetest.Each(t, func(t *testing.T, url string) {
+			if strings.HasPrefix(url, "postgres") {
+				url = storetest.Postgres(t)
+			} else {
+				url = storetest.SQLite(t)
+			}
+			h := newHouse(t, url, nil)
+			h.mustRun(pipeline.DryRun)
+			h.kill(chunks)
+
+			_, err := h.open().DryRun(t.Context())
+			wantGate(t, err, "of 18 records are in the register")
+			_, err = h.open().Reconcile(t.Context())
+			wantGate(t, err, "not finished")
+			if r, err := h.open().Review(t.Context()); err != nil || r.Judged.Rows != review.Judged.Rows || r.Judged.Imported {
+				t.Errorf("report of the interrupted import: %v %+v", err, r)
+			}
+			if chunks%2 == 0 {
+				if got := h.mustRun(pipeline.DryRun)["dryrun"]; pipeline.Common(got).Digest != pipeline.Common(want["dryrun"]).Digest {
+					t.Error("run shows another dry-run than the one that is being imported")
+				}
+			}
+			imp, err := h.open().Import(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, err := h.open().Reconcile(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if imp.Digest != pipeline.Common(want["import"]).Digest || rec.Digest != pipeline.Common(want["reconcile"]).Digest || !rec.Passed {
+				t.Errorf("import %s and reconcile %s are not those of an import that was not interrupted: %+v %+v", imp.Digest, rec.Digest, imp.Entities, rec.Sources)
+			}
+			if c := h.counts(); !maps.Equal(c, wantCounts) {
+				t.Errorf("register: %v, want %v", c, wantCounts)
+			}
+			r, err := h.open().Review(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Judged.Rows != review.Judged.Rows || !r.Judged.Imported || !maps.Equal(reviewDigests(r), reviewDigests(review)) {
+				t.Errorf("report: %+v %v, want %v", r.Judged.Rows, reviewDigests(r), reviewDigests(review))
+			}
+		})
+	}
+}
+
+// reviewDigests are the digests of a review but for those that each batch has of its own: lists hold tokens, bags a signature.
+func reviewDigests(r *pipeline.ReviewResult) map[string]string {
+	m := map[string]string{}
+	for _, d := range r.Digests {
+		if d.What != "findings" && d.What != "manifest" && d.Of != "freeze" {
+			m[d.What+" "+d.Of] = d.SHA256
+		}
+	}
+	return m
+}
+
+// TestChangedWithinAnImport: an import that has begun goes on by the dry-run that it began with or not at all, and what refuses it
+// names a way that is open.
+func TestChangedWithinAnImport(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ change, back func(h *house) }{
+		"batch.yaml": {
+			func(h *house) { h.write("batch.yaml", strings.Replace(batchYAML, "TOLERANCE", "50", 1)) },
+			func(h *house) { h.write("batch.yaml", houseFiles["batch.yaml"]) },
+		},
+		"mapping": {
+			func(h *house) {
+				h.write("consents.yaml", strings.Replace(houseFiles["consents.yaml"], "given: [Y, yes]", "given: [Y, yes, perhaps]", 1))
+				if _, err := h.open().Map(h.t.Context()); err != nil {
+					h.t.Fatal(err)
+				}
+			},
+			func(h *house) {
+				h.write("consents.yaml", houseFiles["consents.yaml"])
+				if _, err := h.open().Map(h.t.Context()); err != nil {
+					h.t.Fatal(err)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, storetest.SQLite(t), nil)
+			want := h.mustRun(pipeline.DryRun)["dryrun"]
+			h.kill(3)
+			c.change(h)
+			_, err := h.open().Import(t.Context())
+			wantGate(t, err, "since the dry-run")
+			if !strings.Contains(err.(*pipeline.GateError).Remedy, "sheetlift undo") {
+				t.Errorf("the refusal leads on by %q", err.(*pipeline.GateError).Remedy)
+			}
+			_, err = h.open().DryRun(t.Context())
+			wantGate(t, err, "not finished")
+			_, err = h.run(pipeline.Reconcile)
+			wantGate(t, err, "since the dry-run")
+			c.back(h)
+			if got, err := h.open().Import(t.Context()); err != nil || got.DryRun != pipeline.Common(want).Digest {
+				t.Fatalf("with all put back: %v", err)
+			}
+			if c := h.counts(); !maps.Equal(c, wantCounts) {
+				t.Errorf("register: %v, want %v", c, wantCounts)
+			}
+		})
+		t.Run(name+", undone", func(t *testing.T) {
+			h := newHouse(t, storetest.SQLite(t), nil)
+			h.mustRun(pipeline.DryRun)
+			h.kill(3)
+			c.change(h)
+			if _, err := h.open().Undo(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := h.mustRun(pipeline.Reconcile); !pipeline.Common(got["reconcile"]).Passed || got["dryrun"].(*pipeline.DryRunResult).Rows.Read != 25 {
+				t.Errorf("after an undo: %+v", got["dryrun"])
+			}
+		})
+	}
+}
