@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ func (e *ErrNoSuchRecord) Error() string {
 }
 
 // Trace leads from an external id to the records under it, the cells they came from and, for consent, the effective state with
-// its reason. Values of personal fields are masked unless reveal is set, which leaves an event with the operator's name.
+// its reason: the state so far while an import or undo that may change it is unfinished. Values of personal fields are masked unless reveal is set, which leaves an event with the operator's name.
 func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal bool) (*TraceResult, error) {
 	e := importers.ByName(entity)
 	if e == nil {
@@ -48,7 +49,10 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 			return nil, err
 		}
 	}
-	err := p.db.View(ctx, func(tx *store.Tx) error {
+	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if r.Unfinished, err = p.unfinishedAll(ctx, tx); err != nil {
+			return err
+		}
 		for _, system := range p.systems() {
 			id := p.id.Record(system, e.Name, externalID).String()
 			var found []*register.Stored
@@ -72,9 +76,26 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, err
 	}
 	if len(r.Records) == 0 {
-		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}
+		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: unknownYet("give the key as the source has it, its parts joined by | in the mapping's order", r.Unfinished)}
 	}
+	r.settle()
 	return r, nil
+}
+
+// settle takes the name of a state from what is none yet.
+func (r *TraceResult) settle() {
+	if len(r.Unfinished) == 0 {
+		return
+	}
+	for i := range r.Records {
+		t := &r.Records[i]
+		t.StateSoFar, t.StateSoFarCause, t.State, t.StateCause = t.State, t.StateCause, "", ""
+	}
+}
+
+// Final reports whether every state that the trace gives is the last word.
+func (r *TraceResult) Final() bool {
+	return !slices.ContainsFunc(r.Records, func(t TraceRecord) bool { return t.StateSoFar != "" })
 }
 
 // auditReveal leaves the event before anything is shown, for every record that will be.

@@ -121,3 +121,37 @@ func (u *unfinished) refuse(stage, why string) *GateError {
 	}
 	return g
 }
+
+// unfinishedAll lists what is unfinished of all batches of the tenant: a state that the register gives is not final until it is.
+func (p *Pipeline) unfinishedAll(ctx context.Context, tx *store.Tx) ([]Unfinished, error) {
+	batches, err := ledger.Unfinished(ctx, tx, p.id.Tenant, Import, Undo)
+	if err != nil {
+		return nil, err
+	}
+	var list []Unfinished
+	for _, batch := range batches {
+		u, err := p.unfinishedOf(ctx, tx, batch)
+		if err != nil {
+			return nil, err
+		}
+		if u == nil {
+			continue
+		}
+		out := Unfinished{Stage: u.op.Stage, Batch: batch, Snapshot: u.op.Snapshot, Running: u.live, Records: u.done, Of: u.of}
+		if !u.live {
+			out.Next = "sheetlift " + u.op.Stage
+		}
+		list = append(list, out)
+	}
+	return list, nil
+}
+
+// unknownYet adds to the remedy of a record that was not found what is not in the register yet.
+func unknownYet(remedy string, open []Unfinished) string {
+	for _, u := range open {
+		if u.Stage == Import {
+			return fmt.Sprintf("the import of batch %s is not finished (%d of %d records are in the register): ask again when it is; or %s", u.Batch, u.Records, u.Of, remedy)
+		}
+	}
+	return remedy
+}

@@ -1,7 +1,9 @@
 package pipeline_test
 
 import (
+	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,4 +139,44 @@ func TestChangedWithinAnImport(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTraceWithinAnImport: what an unfinished import may change is not shown as final, from an id and from a cell.
+func TestTraceWithinAnImport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.DryRun)
+		h.kill(2)
+		_, err := h.open().Trace(t.Context(), "consent", "C-1", false)
+		var none *pipeline.ErrNoSuchRecord
+		if !errors.As(err, &none) || !strings.Contains(none.Remedy, "4 of 18 records are in the register") {
+			t.Errorf("a record that is not in yet: %v", err)
+		}
+		if _, err = h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Remedy, "4 of 18") {
+			t.Errorf("a row that is not in yet: %v", err)
+		}
+		h.kill(5)
+		want := pipeline.Unfinished{Stage: "import", Batch: "acme-2026", Snapshot: "initial", Records: 18, Of: 18, Next: "sheetlift import"}
+		byID, err := h.open().Trace(t.Context(), "consent", "C-1", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byCell, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*pipeline.TraceResult{byID, byCell} {
+			if x := r.Records[0]; r.Final() || x.State != "" || x.StateCause != "" || x.StateSoFar != "given" || x.StateSoFarCause != "receipt" {
+				t.Errorf("state %q (%s), so far %q (%s)", x.State, x.StateCause, x.StateSoFar, x.StateSoFarCause)
+			}
+			if !slices.Equal(r.Unfinished, []pipeline.Unfinished{want}) {
+				t.Errorf("unfinished %+v", r.Unfinished)
+			}
+		}
+		h.mustRun(pipeline.Import)
+		if r, err := h.open().Trace(t.Context(), "consent", "C-1", false); err != nil || !r.Final() || r.Records[0].State != "given" || r.Unfinished != nil {
+			t.Errorf("after the import: %+v, %v", r, err)
+		}
+	})
 }
