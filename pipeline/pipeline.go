@@ -58,7 +58,7 @@ type Options struct {
 	Findings func(path string) (io.WriteCloser, error)   // opens a findings file for writing, mode 0600
 	Encode   func(w io.Writer, f finding.Finding) error  // writes one finding
 	Progress func(stage, source string, done, all int64) // rows or bytes; all is 0 when unknown
-	Notify   func(message string)                        // things a person should see while waiting
+	Notify   func(ledger.Notice)                         // things a person should see at once
 }
 
 // Pipeline runs the stages of one batch.
@@ -89,7 +89,7 @@ func New(opt Options) (*Pipeline, error) {
 		opt.Progress = func(string, string, int64, int64) {}
 	}
 	if opt.Notify == nil {
-		opt.Notify = func(string) {}
+		opt.Notify = func(ledger.Notice) {}
 	}
 	p := &Pipeline{
 		opt: opt, batch: opt.Batch, db: opt.DB, home: opt.Home,

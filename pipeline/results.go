@@ -360,6 +360,8 @@ type StageStatus struct {
 	Operator string `json:"operator,omitempty"`
 	Finished string `json:"finished,omitempty"`
 	Digest   string `json:"digest,omitempty"`
+	// LeaseSeconds is how long a running stage is kept for its process if that has died: it renews its lease while it lives.
+	LeaseSeconds int64 `json:"lease_seconds,omitempty"`
 }
 
 // RunResult is what `run` did: the result of each stage it went through.
