@@ -331,7 +331,7 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 			e := &importers.Entities[i]
 			filter, opposes := opposingFilter[e.Name]
 			if e.Config || opposes {
-				obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, filter)
+				obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, register.Filter{Cond: filter})
 				if err != nil {
 					return err
 				}
@@ -380,7 +380,7 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 
 // linkRegister takes in who is one subject as far as the register's rows say so.
 func linkRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, links *importers.Links) error {
-	return register.EachSubject(ctx, tx, e, tenant, func(system string, rec *importers.Record) error {
+	return register.EachSubject(ctx, tx, e, tenant, func(_, system string, rec *importers.Record) error {
 		links.Add(importers.SubjectKeys(rec, system))
 		return nil
 	})

@@ -77,6 +77,8 @@ type Pipeline struct {
 	spread    bool // over all processors, however few rows there are
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
 	groupRows int  // rows with which an import commits; 0 for as many as is fast
+
+	wholeStates bool // states are worked out from all of the register, which gives the same
 }
 
 // New returns a pipeline over an opened and migrated database.

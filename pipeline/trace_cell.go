@@ -145,7 +145,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 			return nil, err
 		}
 	}
-	cells := p.fieldColumns(ctx)
+	show := &tracer{Pipeline: p, cells: p.fieldColumns(ctx), reveal: reveal}
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if r.Unfinished, err = p.unfinishedAll(ctx, tx); err != nil { // as of what is shown
 			return err
@@ -160,7 +160,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 				return err
 			}
 			for _, st := range stored {
-				t, err := p.traceRecord(ctx, tx, e, st, cells, reveal)
+				t, err := show.record(ctx, tx, e, st)
 				if err != nil {
 					return err
 				}
