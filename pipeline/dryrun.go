@@ -40,6 +40,20 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	if begun != nil {
 		return nil, begun.refuse(DryRun, ", and a dry-run would take what is in for known and judge the rest alone")
 	}
+	if imp, _, err := p.currentImport(ctx); err != nil {
+		return nil, err
+	} else if imp != nil {
+		dry, rec, err := p.importedDryRun(ctx, imp)
+		if err == nil && dry != nil && dry.Map == in.mapped.Digest && dry.Config == p.batch.digest { // what changed is judged anew
+			err = p.restage(ctx, DryRun, dry, rec)
+		}
+		var other *IntegrityError
+		if errors.As(err, &other) { // reconcile will say so again; rows can be judged all the same
+			p.opt.Notify(ledger.Remark(err.Error()))
+		} else if err != nil {
+			return nil, err
+		}
+	}
 	var own, others int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
@@ -55,21 +69,8 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	dir := p.workDir(DryRun, key)
 	return execute(ctx, p, task[DryRunResult]{
 		stage: DryRun, key: key,
-		pre: map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
-		check: func(_ context.Context, r *DryRunResult) error {
-			if err := present(r.FindingsFile); err != nil {
-				return err
-			}
-			if err := present(filepath.Join(dir, rejectedFile)); err != nil {
-				return err
-			}
-			for _, f := range r.Staged {
-				if err := present(f.Path); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		pre:   map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
+		check: func(_ context.Context, r *DryRunResult) error { return dryRunFiles(r, dir) },
 		do: func(ctx context.Context, _ *ledger.Op, r *DryRunResult) error {
 			r.Outcome = p.begin(DryRunSchema)
 			r.Manifest, r.Map, r.Config = in.frozen.Manifest, in.mapped.Digest, p.batch.digest
@@ -176,6 +177,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	d.stored = func(e *importers.Entity, id string) (list []*register.Stored, err error) {
 		err = p.db.View(ctx, func(tx *store.Tx) error {
 			return register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(st *register.Stored) error {
+				if out, err := p.leftAside(st.ID); err != nil || out {
+					return err
+				}
 				list = append(list, st)
 				return nil
 			})
@@ -266,6 +270,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	if err := syncRename(partial, dir); err != nil {
 		return err
+	}
+	if p.without != nil { // made anew: what they are, and where, is recorded
+		return nil
 	}
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		for i := range r.Staged {

@@ -126,6 +126,9 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 		pre:   map[string]any{"dryrun": in.dry.Digest},
 		check: func(context.Context, *ImportResult) error { return nil },
 		do: func(ctx context.Context, op *ledger.Op, r *ImportResult) error {
+			if err := p.restage(ctx, Import, in.dry, in.rec); err != nil {
+				return err
+			}
 			if err := p.stagedUnchanged(in.dry); err != nil {
 				return err
 			}

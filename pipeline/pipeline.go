@@ -78,6 +78,10 @@ type Pipeline struct {
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
 	groupRows int  // rows with which an import commits; 0 for as many as is fast
 
+	// A dry-run that is made anew takes these records for not being in the register, and these snapshots for not imported; see restage.
+	without  map[uuid.UUID]bool
+	asBefore []string
+
 	wholeStates bool // states are worked out from all of the register, which gives the same
 }
 

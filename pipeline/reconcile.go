@@ -50,6 +50,9 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.restageImported(ctx, Reconcile, imp); err != nil {
+		return nil, err
+	}
 	// A result is recorded for the state of the register it was found in; asked again, everything is compared again.
 	var own, others int64
 	if err := p.db.View(ctx, func(tx *store.Tx) (err error) {

@@ -73,6 +73,9 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := p.restage(ctx, DryRun, in.dry, in.rec); err != nil {
+			return nil, err
+		}
 		in.dry.AlreadyDone = true
 		return in.dry, nil
 	}
@@ -106,6 +109,9 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 				return nil, fmt.Errorf("recorded result of dryrun: %w", err)
 			}
 			if p.place(&r, true); r.Config == p.batch.digest {
+				if err := p.restage(ctx, DryRun, &r, dry); err != nil {
+					return nil, err
+				}
 				r.AlreadyDone = true
 				return &r, nil
 			}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -173,6 +174,13 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 		}
 	}
 	if dry != nil {
+		if dryRunFiles(dry, filepath.Dir(dry.FindingsFile)) != nil {
+			for i := range r.Stages {
+				if r.Stages[i].Stage == DryRun && r.Stages[i].Why == "" {
+					r.Stages[i].Why = "files of it are gone; dryrun, import and reconcile make them anew"
+				}
+			}
+		}
 		switch {
 		case dry.Config != p.batch.digest:
 			mark(DryRun, "batch.yaml changed")

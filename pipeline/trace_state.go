@@ -69,18 +69,16 @@ func (c *circle) holds(keys []importers.Key) bool {
 	return c != nil && (c.whole || !slices.ContainsFunc(keys, func(k importers.Key) bool { return !c.keys[k] }))
 }
 
-// link takes in who is one subject as far as the circle's rows say so.
-func (c *circle) link(ctx context.Context, tx *store.Tx, tenant string, links *importers.Links) error {
-	for _, keys := range c.rows {
-		if !c.whole {
+// link takes in who is one subject as far as a circle's rows say so.
+func (p *Pipeline) link(ctx context.Context, tx *store.Tx, c *circle, links *importers.Links) error {
+	if !c.whole {
+		for _, keys := range c.rows {
 			links.Add(keys)
 		}
+		return nil
 	}
 	for _, name := range speaking {
-		if !c.whole {
-			break
-		}
-		if err := linkRegister(ctx, tx, importers.ByName(name), tenant, links); err != nil {
+		if err := p.linkRegister(ctx, tx, importers.ByName(name), links); err != nil {
 			return err
 		}
 	}
@@ -136,7 +134,7 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 			return importers.Effective{}, err
 		}
 	}
-	if err := p.near.link(ctx, tx, p.id.Tenant, f.links); err != nil {
+	if err := p.link(ctx, tx, p.near, f.links); err != nil {
 		return importers.Effective{}, err
 	}
 	if err := f.link(); err != nil {

@@ -326,6 +326,38 @@ func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string,
 	return eachProvenance(ctx, tx, cond, args, f)
 }
 
+// EachOnlyFrom calls f with the id of each record that some snapshots of a batch alone have brought, as far as nothing was retracted.
+func EachOnlyFrom(ctx context.Context, tx *store.Tx, tenant, batch string, snapshots []string, f func(id string) error) error {
+	if len(snapshots) == 0 {
+		return nil
+	}
+	args, marks := []any{tenant, batch}, make([]string, len(snapshots))
+	for i, s := range snapshots {
+		args = append(args, s)
+		marks[i] = fmt.Sprintf("$%d", len(args))
+	}
+	in := "IN (" + strings.Join(marks, ", ") + ")"
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT p.id
+		FROM provenance p
+		WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot `+in+`
+			AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.id = p.id AND (o.batch <> $2 OR o.snapshot NOT `+in+`) AND o.`+live+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("read provenance: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return fmt.Errorf("read provenance: %w", err)
+		}
+		if err := f(id); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // EachOfRow calls f for each provenance row of one row of a source of a batch.
 func EachOfRow(ctx context.Context, tx *store.Tx, tenant, batch, source string, row int64, f func(Provenance) error) error {
 	return eachProvenance(ctx, tx, "tenant = $1 AND batch = $2 AND source = $3 AND row = $4", []any{tenant, batch, source, row}, f)
