@@ -141,6 +141,39 @@ func TestChangedWithinAnImport(t *testing.T) {
 	}
 }
 
+// TestOtherBatchWithinAnImport: what another batch has brought in meanwhile may bear on the rows that are left, so the import is refused,
+// and an undo leads on.
+func TestOtherBatchWithinAnImport(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.DryRun)
+	h.kill(4)
+	h.write("batch.yaml", strings.Replace(houseFiles["batch.yaml"], "acme-2026", "acme-2027", 1))
+	h.write("suppressions.csv", "Mail,Channel,Reason,At\none@example.com,email,objection,\n")
+	h.mustRun(pipeline.Reconcile)
+	tr, err := h.open().Trace(t.Context(), "consent", "C-1", false)
+	if err != nil || len(tr.Unfinished) != 1 || tr.Unfinished[0].Batch != "acme-2026" || tr.Final() {
+		t.Errorf("a trace by the other batch: %+v, %v", tr, err)
+	}
+	h.write("batch.yaml", houseFiles["batch.yaml"])
+	h.write("suppressions.csv", houseFiles["suppressions.csv"])
+	_, err = h.open().Import(t.Context())
+	wantGate(t, err, "another batch imported")
+	if !strings.Contains(err.(*pipeline.GateError).Remedy, "sheetlift undo") {
+		t.Errorf("the refusal leads on by %q", err.(*pipeline.GateError).Remedy)
+	}
+	if _, err := h.open().Undo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := h.mustRun(pipeline.Reconcile)
+	if !pipeline.Common(got["reconcile"]).Passed {
+		t.Errorf("after an undo: %+v", got["reconcile"])
+	}
+	if tr, err := h.open().Trace(t.Context(), "consent", "C-1", false); err != nil || !tr.Final() || tr.Records[0].State != "suppressed" {
+		t.Errorf("after an undo: %+v, %v", tr, err)
+	}
+}
+
 // TestTraceWithinAnImport: what an unfinished import may change is not shown as final, from an id and from a cell.
 func TestTraceWithinAnImport(t *testing.T) {
 	t.Parallel()
