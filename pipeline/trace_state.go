@@ -19,9 +19,12 @@ type circle struct {
 	ids   map[string]map[string]bool // by entity
 }
 
-// circlePasses is how often the register is gone over for a circle. Chains of links are short; should one be longer, the whole
-// register is taken.
-const circlePasses = 8
+// circlePasses is how often the register is gone over for a circle, circleRows how many records it may have. Chains of links are short,
+// and few share a key; should it be otherwise (none@none.example), the whole register is taken.
+const (
+	circlePasses = 8
+	circleRows   = 20_000
+)
 
 // speaking are the entities whose records name a subject, and say something about a consent or link its keys.
 var speaking = []string{"suppression", "case", "consent"}
@@ -36,11 +39,8 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 		c.ids[name] = map[string]bool{}
 	}
 	var row []importers.Key
-	for pass, grown := 0, len(keys) > 0; grown && !c.whole; pass++ {
-		if grown = false; pass == circlePasses {
-			c.whole = true
-			break
-		}
+	for pass, grown := 1, len(keys) > 0; grown && !c.whole; pass++ {
+		grown = false
 		for _, name := range speaking {
 			ids := c.ids[name]
 			err := register.EachSubject(ctx, tx, importers.ByName(name), p.id.Tenant, func(id, system string, rec *importers.Record) error {
@@ -60,6 +60,7 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 				return nil, err
 			}
 		}
+		c.whole = len(c.rows) > circleRows || grown && pass == circlePasses
 	}
 	return c, nil
 }
