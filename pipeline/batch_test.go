@@ -13,6 +13,7 @@ import (
 
 	"sheetlift/pipeline"
 	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 	"sheetlift/pipeline/store/storetest"
 )
@@ -175,7 +176,7 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 			return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		},
 		Encode: func(w io.Writer, f finding.Finding) error { return json.NewEncoder(w).Encode(f) },
-		Notify: func(string) {}, Progress: h.progress,
+		Notify: func(ledger.Notice) {}, Progress: h.progress,
 	})
 }
 

@@ -23,6 +23,10 @@
 //	freeze             a bag is written beside its final name and renamed when complete: a half-written one is never used, the next
 //	                   freeze removes it
 //	dryrun             staged files are written into a folder with a .partial suffix and renamed when complete
-//	import             some chunks are one transaction with their checkpoints; the same command goes on after the last
+//	import             some chunks are one transaction with their checkpoints; the same command goes on after the last, by the
+//	                   dry-run that it began with, and no other dry-run is made until it has ended or was undone
 //	reconcile          reads only
+//
+// The work folder may be lost: what lies in it is made anew from the vault and the register by the stage that needs it, and must be what
+// was recorded. The vault and the database must not.
 package pipeline

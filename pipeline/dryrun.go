@@ -21,7 +21,8 @@ import (
 )
 
 // DryRun puts every row of every source through the code that decides what is imported, and stages the accepted records. It
-// writes nothing to the register and may be run at any time; rows that the register knows already are skipped then.
+// writes nothing to the register and may be run at any time but while an import of the snapshot is unfinished; rows that the register
+// knows already are skipped then.
 func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	p, err := p.newest(ctx)
 	if err != nil {
@@ -30,6 +31,27 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	in, err := p.dryRunInputs(ctx)
 	if err != nil {
 		return nil, err
+	}
+	begun, err := p.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if begun != nil {
+		return nil, begun.refuse(DryRun, ", and a dry-run would take what is in for known and judge the rest alone")
+	}
+	if imp, _, err := p.currentImport(ctx); err != nil {
+		return nil, err
+	} else if imp != nil {
+		dry, rec, err := p.importedDryRun(ctx, imp)
+		if err == nil && dry != nil && dry.Map == in.mapped.Digest && dry.Config == p.batch.digest { // what changed is judged anew
+			err = p.restage(ctx, DryRun, dry, rec)
+		}
+		var other *IntegrityError
+		if errors.As(err, &other) { // reconcile will say so again; rows can be judged all the same
+			p.opt.Notify(ledger.Remark(err.Error()))
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	var own, others int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -46,21 +68,8 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	dir := p.workDir(DryRun, key)
 	return execute(ctx, p, task[DryRunResult]{
 		stage: DryRun, key: key,
-		pre: map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
-		check: func(_ context.Context, r *DryRunResult) error {
-			if err := present(r.FindingsFile); err != nil {
-				return err
-			}
-			if err := present(filepath.Join(dir, rejectedFile)); err != nil {
-				return err
-			}
-			for _, f := range r.Staged {
-				if err := present(f.Path); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		pre:   map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
+		check: func(_ context.Context, r *DryRunResult) error { return dryRunFiles(r, dir) },
 		do: func(ctx context.Context, _ *ledger.Op, r *DryRunResult) error {
 			r.Outcome = p.begin(DryRunSchema)
 			r.Manifest, r.Map, r.Config = in.frozen.Manifest, in.mapped.Digest, p.batch.digest
@@ -167,6 +176,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	d.stored = func(e *importers.Entity, id string) (list []*register.Stored, err error) {
 		err = p.db.View(ctx, func(tx *store.Tx) error {
 			return register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(st *register.Stored) error {
+				if out, err := p.leftAside(st.ID); err != nil || out {
+					return err
+				}
 				list = append(list, st)
 				return nil
 			})
@@ -272,6 +284,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	if err := syncRename(partial, dir); err != nil {
 		return err
+	}
+	if p.without != nil { // made anew: what they are, and where, is recorded
+		return nil
 	}
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		for i := range r.Staged {

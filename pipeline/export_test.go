@@ -14,3 +14,6 @@ func (p *Pipeline) Spread() { p.spread = true }
 
 // CutGroups makes an import commit as soon as it has n rows.
 func (p *Pipeline) CutGroups(n int) { p.groupRows = n }
+
+// WholeStates makes a trace work out states from all of the register.
+func (p *Pipeline) WholeStates() { p.wholeStates = true }

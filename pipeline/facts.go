@@ -321,6 +321,9 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
 			// A row of another export is another row; one that came back mended is still the row that it was.
+			if slices.Contains(p.asBefore, pr.Snapshot) {
+				return nil
+			}
 			if origin.of(pr.Snapshot, pr.Source) == origin.of(p.snap.name, pr.Source) {
 				f.imported[place{pr.Source, int(pr.Row)}] = true
 			}
@@ -333,11 +336,14 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 			e := &importers.Entities[i]
 			filter, opposes := opposingFilter[e.Name]
 			if e.Config || opposes {
-				obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, filter)
+				obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, register.Filter{Cond: filter})
 				if err != nil {
 					return err
 				}
 				err = register.Each(ctx, tx, e, p.id.Tenant, register.Filter{Cond: filter}, func(st *register.Stored) error {
+					if out, err := p.leftAside(st.ID); err != nil || out {
+						return err
+					}
 					if e.Config {
 						f.accept(&st.Record)
 					}
@@ -348,13 +354,13 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					return err
 				}
 			}
-			if err := linkRegister(ctx, tx, e, p.id.Tenant, f.links); err != nil {
+			if err := p.linkRegister(ctx, tx, e, f.links); err != nil {
 				return err
 			}
 			for _, system := range p.systems() {
 				err := register.EachHeld(ctx, tx, e, p.id.Tenant, system, func(h register.Held) error {
 					id, err := uuid.Parse(h.ID)
-					if err != nil {
+					if err != nil || p.without[id] {
 						return err
 					}
 					content := f.held[id]
@@ -380,9 +386,21 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 	})
 }
 
+// leftAside reports whether a dry-run takes a record for not being in the register.
+func (p *Pipeline) leftAside(id string) (bool, error) {
+	if p.without == nil {
+		return false, nil
+	}
+	u, err := uuid.Parse(id)
+	return p.without[u], err
+}
+
 // linkRegister takes in who is one subject as far as the register's rows say so.
-func linkRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, links *importers.Links) error {
-	return register.EachSubject(ctx, tx, e, tenant, func(system string, rec *importers.Record) error {
+func (p *Pipeline) linkRegister(ctx context.Context, tx *store.Tx, e *importers.Entity, links *importers.Links) error {
+	return register.EachSubject(ctx, tx, e, p.id.Tenant, func(id, system string, rec *importers.Record) error {
+		if out, err := p.leftAside(id); err != nil || out {
+			return err
+		}
 		links.Add(importers.SubjectKeys(rec, system))
 		return nil
 	})

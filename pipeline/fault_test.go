@@ -275,6 +275,28 @@ func TestKilledImport(t *testing.T) {
 	})
 }
 
+// kill starts an import in a process of its own and kills it when so many chunks are in the register. Its lease has run out then.
+func (h *house) kill(chunks int) {
+	h.t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestImportChild$", "-test.v")
+	cmd.Env = append(os.Environ(), childVariable+"="+h.dir, childVariable+"_DB="+h.url, fmt.Sprintf("%s_CHUNKS=%d", childVariable, chunks))
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); h.events() < chunks && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		h.t.Fatal("the import was not killed under way")
+	}
+	if !h.expireLease() {
+		h.t.Fatal("no import is running")
+	}
+}
+
 func (h *house) events() (n int) {
 	h.t.Helper()
 	err := h.look().View(h.t.Context(), func(tx *store.Tx) error {

@@ -19,20 +19,28 @@ type importable struct {
 	dry    *DryRunResult
 	rec    *ledger.Record
 	undos  undos // that were done before
+	begun  bool  // something of it is in the register
 }
 
-// importInputs holds import's gate: frozen bytes, mappings, configuration and staged bytes are those of the newest dry-run, it
-// passed, and no other batch changed the register since.
+// importInputs holds import's gate: frozen bytes, mappings, configuration and staged bytes are those of the newest dry-run, or of the
+// one that an unfinished import began with; it passed, and no other batch changed the register since.
 func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable, error) {
 	in := &importable{}
 	var err error
 	if in.frozen, err = p.frozen(ctx, stage); err != nil {
 		return nil, err
 	}
-	if in.dry, in.rec, err = last[DryRunResult](ctx, p, DryRun); err != nil {
+	begun, err := p.begun(ctx)
+	if err != nil {
 		return nil, err
 	}
 	again := "run `sheetlift map` and `sheetlift dryrun` again, and look at what changed"
+	if begun != nil {
+		in.dry, in.rec, in.begun = begun.dry, begun.rec, true
+		again = "an import of it has begun (" + begun.far() + "): put back what changed, run `sheetlift map` if that was a mapping, then `sheetlift import`; or " + startedOver
+	} else if in.dry, in.rec, err = last[DryRunResult](ctx, p, DryRun); err != nil {
+		return nil, err
+	}
 	if in.rec == nil {
 		return nil, &GateError{Stage: stage, Why: "there is no dry-run yet", Remedy: "run `sheetlift dryrun` first"}
 	}
@@ -60,7 +68,11 @@ func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable,
 		return nil, err
 	}
 	if mrec == nil || mapped.Digest != in.dry.Map {
-		return nil, &GateError{Stage: stage, Why: "the mappings were compiled anew since the dry-run", Remedy: "run `sheetlift dryrun` again"}
+		remedy := "run `sheetlift dryrun` again"
+		if in.begun {
+			remedy = again
+		}
+		return nil, &GateError{Stage: stage, Why: "the mappings were compiled anew since the dry-run", Remedy: remedy}
 	}
 	if why := p.mappingDrift(mapped, maps); why != "" {
 		return nil, &GateError{Stage: stage, Why: why + " since the dry-run", Remedy: again}
@@ -73,19 +85,28 @@ func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable,
 }
 
 // revisionUnmoved refuses when another batch changed the register after the dry-run.
-func (p *Pipeline) revisionUnmoved(ctx context.Context, tx *store.Tx, rec *ledger.Record) error {
+func (p *Pipeline) revisionUnmoved(ctx context.Context, tx *store.Tx, in *importable) error {
 	now, err := register.Revision(ctx, tx, p.id.Tenant, p.batch.Name)
 	if err != nil {
 		return err
 	}
-	seen, err := rec.Precondition("revision")
+	seen, err := in.rec.Precondition("revision")
 	if err != nil {
 		return err
 	}
 	if now != seen {
-		return &GateError{Stage: Import, Why: "the register changed since the dry-run: another batch imported into it", Remedy: "run `sheetlift dryrun` again; it judges the rows by what the register holds now"}
+		return in.changed("another batch imported into it")
 	}
 	return nil
+}
+
+// changed refuses because the register is no longer what the rows were judged by.
+func (in *importable) changed(how string) *GateError {
+	g := &GateError{Stage: Import, Why: "the register changed since the dry-run: " + how, Remedy: "run `sheetlift dryrun` again; it judges the rows by what the register holds now"}
+	if in.begun {
+		g.Remedy = startedOver + "; that judges the rows by what the register holds now"
+	}
+	return g
 }
 
 // Import loads exactly the staged bytes that were dry-run: configs first, then suppressions and cases, then consent. What is in
@@ -105,6 +126,9 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 		pre:   map[string]any{"dryrun": in.dry.Digest},
 		check: func(context.Context, *ImportResult) error { return nil },
 		do: func(ctx context.Context, op *ledger.Op, r *ImportResult) error {
+			if err := p.restage(ctx, Import, in.dry, in.rec); err != nil {
+				return err
+			}
 			if err := p.stagedUnchanged(in.dry); err != nil {
 				return err
 			}
@@ -228,14 +252,14 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 	if len(g.numbers) == 0 {
 		return nil
 	}
-	return p.db.Update(ctx, func(tx *store.Tx) error {
+	err := p.db.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
 			return err
 		}
 		if err := p.notUndone(ctx, tx, in.undos); err != nil {
 			return err
 		}
-		if err := p.revisionUnmoved(ctx, tx, in.rec); err != nil {
+		if err := p.revisionUnmoved(ctx, tx, in); err != nil {
 			return err
 		}
 		// A process that was taken over from is to learn that, not that the rows are there already.
@@ -248,10 +272,10 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 		}
 		err := load(ctx, tx)
 		if errors.Is(err, register.ErrVersion) {
-			return &GateError{Stage: Import, Why: "the register changed since the dry-run: a record that this batch corrects has another version", Remedy: "run `sheetlift dryrun` again"}
+			return in.changed("a record that this batch corrects has another version")
 		}
 		if errors.Is(err, register.ErrHeld) {
-			return &GateError{Stage: Import, Why: "the register changed since the dry-run: it holds a record that this batch brings", Remedy: "run `sheetlift dryrun` again"}
+			return in.changed("it holds a record that this batch brings")
 		}
 		if err != nil {
 			return err
@@ -264,6 +288,8 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 		}
 		return nil
 	})
+	in.begun = in.begun || err == nil
+	return err
 }
 
 // doneChunks are the chunks of a staged file that an earlier attempt committed.

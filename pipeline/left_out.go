@@ -169,7 +169,7 @@ func (l *leavings) since(ctx context.Context, list []*FreezeResult) error {
 		err := register.EachProvenance(ctx, tx, l.id.Tenant, l.batch.Name, "", func(pr register.Provenance) error {
 			n, live := number[pr.Snapshot]
 			id, err := uuid.Parse(pr.ID)
-			if err != nil || !live || n == 0 { // nothing is rejected before the initial snapshot
+			if err != nil || !live || n == 0 || slices.Contains(l.asBefore, pr.Snapshot) { // nothing is rejected before the initial snapshot
 				return err
 			}
 			at := l.rowPlace(pr.Snapshot, pr.Source, int(pr.Row))
@@ -184,7 +184,7 @@ func (l *leavings) since(ctx context.Context, list []*FreezeResult) error {
 			for _, system := range l.initial().systems() {
 				err := register.EachHeld(ctx, tx, e, l.id.Tenant, system, func(h register.Held) error {
 					id, err := uuid.Parse(h.ID)
-					if err != nil {
+					if err != nil || l.without[id] {
 						return err
 					}
 					n, ok := ids[id]

@@ -11,6 +11,7 @@ import (
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
 	"sheetlift/manifests"
+	"sheetlift/pipeline/ledger"
 )
 
 // mendedParts finds out of which sources and snapshots the rows of mended files are.
@@ -101,7 +102,7 @@ func (p *Pipeline) tokenless(ctx context.Context, book source.Book, i int, g *gi
 	filled := errors.New("filled")
 	err := (&sheet{book: book, index: i}).each(ctx, func(b *source.Block) error { return filled })
 	if errors.Is(err, filled) {
-		p.opt.Notify(fmt.Sprintf("sheet %d of %s has no column %q, so nothing of it is taken", i+1, p.batch.ShownFile(g.label), tokenHeader))
+		p.opt.Notify(ledger.Remark(fmt.Sprintf("sheet %d of %s has no column %q, so nothing of it is taken", i+1, p.batch.ShownFile(g.label), tokenHeader)))
 		return nil
 	}
 	return err

@@ -58,7 +58,7 @@ type Options struct {
 	Findings func(path string) (io.WriteCloser, error)   // opens a findings file for writing, mode 0600
 	Encode   func(w io.Writer, f finding.Finding) error  // writes one finding
 	Progress func(stage, source string, done, all int64) // rows or bytes; all is 0 when unknown
-	Notify   func(message string)                        // things a person should see while waiting
+	Notify   func(ledger.Notice)                         // things a person should see at once
 }
 
 // Pipeline runs the stages of one batch.
@@ -79,6 +79,12 @@ type Pipeline struct {
 	together  int  // of them, how many the survey works on at once; 0 for rowsTogether. Nor on this
 	late      bool // no row is decided before all are read. Nor on this
 	groupRows int  // rows with which an import commits; 0 for as many as is fast
+
+	// A dry-run that is made anew takes these records for not being in the register, and these snapshots for not imported; see restage.
+	without  map[uuid.UUID]bool
+	asBefore []string
+
+	wholeStates bool // states are worked out from all of the register, which gives the same
 }
 
 // New returns a pipeline over an opened and migrated database.
@@ -91,7 +97,7 @@ func New(opt Options) (*Pipeline, error) {
 		opt.Progress = func(string, string, int64, int64) {}
 	}
 	if opt.Notify == nil {
-		opt.Notify = func(string) {}
+		opt.Notify = func(ledger.Notice) {}
 	}
 	p := &Pipeline{
 		opt: opt, batch: opt.Batch, db: opt.DB, home: opt.Home,

@@ -31,6 +31,12 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 		return nil, err
 	}
 	if rec == nil {
+		if begun, err := p.begun(ctx); err != nil || begun != nil {
+			if err == nil {
+				err = begun.refuse(Reconcile, "")
+			}
+			return nil, err
+		}
 		return nil, &GateError{Stage: Reconcile, Why: "nothing was imported yet", Remedy: "run `sheetlift import` first"}
 	}
 	fr, err := p.frozen(ctx, Reconcile)
@@ -42,6 +48,9 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 	}
 	maps, err := p.loadMappings()
 	if err != nil {
+		return nil, err
+	}
+	if err := p.restageImported(ctx, Reconcile, imp); err != nil {
 		return nil, err
 	}
 	// A result is recorded for the state of the register it was found in; asked again, everything is compared again.

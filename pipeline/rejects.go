@@ -12,6 +12,7 @@ import (
 	"sheetlift/importers/source"
 	"sheetlift/manifests"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
 
@@ -76,7 +77,7 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 		return err
 	}
 	if dry.Rows.Rejected == 0 {
-		p.opt.Notify("no row is rejected, so no rejects are written")
+		p.opt.Notify(ledger.Remark("no row is rejected, so no rejects are written"))
 		return nil
 	}
 	q, err := p.newest(ctx)

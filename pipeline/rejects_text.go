@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheetlift/importers/source"
+	"sheetlift/pipeline/ledger"
 )
 
 // records writes the original bytes of each rejected record of the text sources, what stands above the data first, so that the
@@ -29,7 +30,7 @@ func (w *rejectsWriter) records(ctx context.Context, dry *DryRunResult, path str
 			text = append(text, i)
 		} else {
 			other = s.Name
-			w.opt.Notify(fmt.Sprintf("source %s is no text file, so its rejected rows have no original records and are not in %s; --rejects FILE.xlsx writes them", s.Name, filepath.Base(path)))
+			w.opt.Notify(ledger.Remark(fmt.Sprintf("source %s is no text file, so its rejected rows have no original records and are not in %s; --rejects FILE.xlsx writes them", s.Name, filepath.Base(path))))
 		}
 		sh.close()
 	}

@@ -360,6 +360,8 @@ type StageStatus struct {
 	Operator string `json:"operator,omitempty"`
 	Finished string `json:"finished,omitempty"`
 	Digest   string `json:"digest,omitempty"`
+	// LeaseSeconds is how long a running stage is kept for its process if that has died: it renews its lease while it lives.
+	LeaseSeconds int64 `json:"lease_seconds,omitempty"`
 }
 
 // RunResult is what `run` did: the result of each stage it went through.
@@ -377,6 +379,19 @@ type TraceResult struct {
 	Entity  string        `json:"entity,omitempty"` // that was asked for
 	Cell    string        `json:"cell,omitempty"`   // that was asked for
 	Records []TraceRecord `json:"records"`
+	// Unfinished is what may still change them: while there is any, no state is final.
+	Unfinished []Unfinished `json:"unfinished,omitempty"`
+}
+
+// Unfinished is an import that is not finished and has put something into the register, or an undo that is not.
+type Unfinished struct {
+	Stage    string `json:"stage"`
+	Batch    string `json:"batch"`
+	Snapshot string `json:"snapshot"`
+	Running  bool   `json:"running"`        // a process works on it
+	Records  int64  `json:"records"`        // in the register; of an undo, taken out of it
+	Of       int64  `json:"of,omitempty"`   // that an import brings
+	Next     string `json:"next,omitempty"` // the command that goes on with it, on that batch
 }
 
 // TraceRecord is one record. Values of personal fields are masked.
@@ -392,6 +407,9 @@ type TraceRecord struct {
 	Places     []TracePlace      `json:"places"`
 	State      string            `json:"state,omitempty"` // consent: effective state of subject, purpose and channel
 	StateCause string            `json:"state_cause,omitempty"`
+	// StateSoFar takes the place of State while something is unfinished that may change it.
+	StateSoFar      string `json:"state_so_far,omitempty"`
+	StateSoFarCause string `json:"state_so_far_cause,omitempty"`
 }
 
 // TracePlace is one place a record came from.

@@ -2,15 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"sheetlift/mappings"
-	"sheetlift/pipeline/ledger"
-	"sheetlift/pipeline/store"
 )
 
 // How much of a list a review shows. What lies beyond is counted.
@@ -129,25 +126,12 @@ func (rv *reviewer) judgedRun(ctx context.Context) (*DryRunResult, error) {
 	if err != nil || newest == nil || rv.imp == nil || newest.Digest == rv.imp.DryRun {
 		return newest, err
 	}
-	var ops []*ledger.Record
-	if err := rv.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, rv.id.Tenant, rv.batch.Name)
-		return err
-	}); err != nil {
+	imported, _, err := rv.importedDryRun(ctx, rv.imp)
+	if err != nil {
 		return nil, err
 	}
-	for _, op := range ops {
-		if op.Stage != DryRun || op.Snapshot != rv.snap.name || op.State != ledger.Succeeded || op.ResultDigest != rv.imp.DryRun {
-			continue
-		}
-		imported := new(DryRunResult)
-		if err := json.Unmarshal(op.Result, imported); err != nil {
-			return nil, fmt.Errorf("recorded result of %s: %w", DryRun, err)
-		}
-		rv.place(imported, true)
-		if imported.Map == newest.Map && imported.Config == newest.Config && imported.Manifest == newest.Manifest {
-			return imported, nil
-		}
+	if imported != nil && imported.Map == newest.Map && imported.Config == newest.Config && imported.Manifest == newest.Manifest {
+		return imported, nil
 	}
 	return newest, nil
 }

@@ -38,7 +38,7 @@ func (rv *reviewer) findings(ctx context.Context) error {
 			return rv.finding(x.stage, line, seen)
 		})
 		if errors.Is(err, os.ErrNotExist) {
-			return &FileError{Path: x.FindingsFile, Message: "is gone", Remedy: "run `sheetlift " + x.stage + "` again; it makes the same list anew", Err: err}
+			return &FileError{Path: x.FindingsFile, Message: "is gone", Remedy: "run `sheetlift " + x.stage + "` again, which makes the same list anew, or `sheetlift run`, which makes all anew that is gone", Err: err}
 		}
 		if err != nil {
 			return err

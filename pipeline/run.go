@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"sheetlift/importers/register"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -67,16 +66,25 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if begun, err := p.begun(ctx); err != nil {
+		return nil, err
+	} else if begun != nil {
+		in, err := p.importInputs(ctx, DryRun)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.restage(ctx, DryRun, in.dry, in.rec); err != nil {
+			return nil, err
+		}
+		in.dry.AlreadyDone = true
+		return in.dry, nil
+	}
 	in, err := p.dryRunInputs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var ops []*ledger.Record
-	var own int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
-		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
-			return err
-		}
 		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
 		return err
 	})
@@ -89,7 +97,7 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 	}
 	key := p.importKey(in.mapped, u)
 	for _, op := range ops {
-		if op.ID != key || op.State != ledger.Succeeded && own == 0 {
+		if op.ID != key || op.State != ledger.Succeeded {
 			continue
 		}
 		var r DryRunResult
@@ -101,6 +109,9 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 				return nil, fmt.Errorf("recorded result of dryrun: %w", err)
 			}
 			if p.place(&r, true); r.Config == p.batch.digest {
+				if err := p.restage(ctx, DryRun, &r, dry); err != nil {
+					return nil, err
+				}
 				r.AlreadyDone = true
 				return &r, nil
 			}

@@ -390,6 +390,7 @@ func TestMendedRoundTrip(t *testing.T) {
 			t.Errorf("register: %v", n)
 		}
 		h.mustVerify()
+		h.survivesLoss()
 	})
 }
 

@@ -2,6 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"sheetlift/importers"
@@ -18,7 +21,15 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	}
 	r := &StatusResult{Schema: StatusSchema, Batch: p.batch.Name, Snapshot: p.snap.name}
 	var ops []*ledger.Record
+	var open *unfinished
+	var now int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if now, err = tx.Now(ctx); err != nil {
+			return err
+		}
+		if open, err = p.unfinishedOf(ctx, tx, p.batch.Name); err != nil {
+			return err
+		}
 		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
 		return err
 	})
@@ -35,6 +46,10 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 			st.State, st.Operator, st.Digest = string(rec.State), rec.Operator, rec.ResultDigest
 			if rec.FinishedAt > 0 {
 				st.Finished = time.UnixMicro(rec.FinishedAt).UTC().Format(time.RFC3339)
+			}
+			st.held(rec, now)
+			if open != nil && open.op.ID == rec.ID {
+				st.Why = strings.TrimSuffix(open.far()+"; "+st.Why, "; ")
 			}
 		}
 		r.Stages = append(r.Stages, st)
@@ -54,6 +69,20 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// held says of a stage that the ledger calls running whether somebody still holds it.
+func (st *StageStatus) held(rec *ledger.Record, now int64) {
+	if rec.State != ledger.Running {
+		return
+	}
+	if rec.LeaseUntil > now {
+		st.LeaseSeconds = ledger.Seconds(rec.LeaseUntil - now)
+		st.Why = fmt.Sprintf("if its process has died, its lease runs out in %d s and the same command goes on", st.LeaseSeconds)
+		return
+	}
+	st.State = string(ledger.Interrupted)
+	st.Why = "its process has gone without a word, its lease ran out at " + time.UnixMicro(rec.LeaseUntil).UTC().Format(time.RFC3339)
 }
 
 // nextOf is the command that comes next. What is frozen goes on by its own stages: run would look at the files that it was frozen from
@@ -145,6 +174,13 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 		}
 	}
 	if dry != nil {
+		if dryRunFiles(dry, filepath.Dir(dry.FindingsFile)) != nil {
+			for i := range r.Stages {
+				if r.Stages[i].Stage == DryRun && r.Stages[i].Why == "" {
+					r.Stages[i].Why = "files of it are gone; dryrun, import and reconcile make them anew"
+				}
+			}
+		}
 		switch {
 		case dry.Config != p.batch.digest:
 			mark(DryRun, "batch.yaml changed")

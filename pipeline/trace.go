@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ func (e *ErrNoSuchRecord) Error() string {
 }
 
 // Trace leads from an external id to the records under it, the cells they came from and, for consent, the effective state with
-// its reason. Values of personal fields are masked unless reveal is set, which leaves an event with the operator's name.
+// its reason: the state so far while an import or undo that may change it is unfinished. Values of personal fields are masked unless reveal is set, which leaves an event with the operator's name.
 func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal bool) (*TraceResult, error) {
 	e := importers.ByName(entity)
 	if e == nil {
@@ -42,15 +43,24 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no entity %q", entity), Remedy: "use one of " + strings.Join(names, ", ")}
 	}
 	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Entity: e.Name, Records: []TraceRecord{}}
-	cells := p.fieldColumns(ctx)
+	show := &tracer{Pipeline: p, cells: p.fieldColumns(ctx), reveal: reveal}
 	if reveal {
 		if err := p.auditReveal(ctx, e, externalID); err != nil {
 			return nil, err
 		}
 	}
-	err := p.db.View(ctx, func(tx *store.Tx) error {
+	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if r.Unfinished, err = p.unfinishedAll(ctx, tx); err != nil {
+			return err
+		}
 		for _, system := range p.systems() {
 			id := p.id.Record(system, e.Name, externalID).String()
+			if known, err := register.Known(ctx, tx, id); err != nil || !known {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 			var found []*register.Stored
 			if err := register.Each(ctx, tx, e, p.id.Tenant, register.Filter{ID: id}, func(st *register.Stored) error {
 				found = append(found, st)
@@ -59,7 +69,7 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 				return err
 			}
 			for _, st := range found {
-				t, err := p.traceRecord(ctx, tx, e, st, cells, reveal)
+				t, err := show.record(ctx, tx, e, st)
 				if err != nil {
 					return err
 				}
@@ -72,9 +82,26 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, err
 	}
 	if len(r.Records) == 0 {
-		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}
+		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: unknownYet("give the key as the source has it, its parts joined by | in the mapping's order", r.Unfinished)}
 	}
+	r.settle()
 	return r, nil
+}
+
+// settle takes the name of a state from what is none yet.
+func (r *TraceResult) settle() {
+	if len(r.Unfinished) == 0 {
+		return
+	}
+	for i := range r.Records {
+		t := &r.Records[i]
+		t.StateSoFar, t.StateSoFarCause, t.State, t.StateCause = t.State, t.StateCause, "", ""
+	}
+}
+
+// Final reports whether every state that the trace gives is the last word.
+func (r *TraceResult) Final() bool {
+	return !slices.ContainsFunc(r.Records, func(t TraceRecord) bool { return t.StateSoFar != "" })
 }
 
 // auditReveal leaves the event before anything is shown, for every record that will be.
@@ -97,14 +124,22 @@ func (p *Pipeline) auditReveal(ctx context.Context, e *importers.Entity, externa
 	})
 }
 
-func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored, cells map[[2]string]layout, reveal bool) (*TraceRecord, error) {
+// tracer shows records.
+type tracer struct {
+	*Pipeline
+	cells  map[[2]string]layout
+	reveal bool
+	near   *circle // of the subject that was asked for last
+}
+
+func (p *tracer) record(ctx context.Context, tx *store.Tx, e *importers.Entity, st *register.Stored) (*TraceRecord, error) {
 	t := &TraceRecord{ID: st.ID, RecordID: st.RecordID, System: st.System, Class: st.Class, Version: st.Version, Values: map[string]string{}}
 	for i := range e.Fields {
 		f, v := &e.Fields[i], st.Values[i]
 		if !v.Set {
 			continue
 		}
-		t.Values[f.Name] = shown(f, v, reveal)
+		t.Values[f.Name] = shown(f, v, p.reveal)
 	}
 	for k, v := range st.Derived {
 		t.Values[k] = v
@@ -114,7 +149,7 @@ func (p *Pipeline) traceRecord(ctx context.Context, tx *store.Tx, e *importers.E
 			Row: pr.Row, Line: pr.Line, Mapping: pr.MappingDigest, Staged: pr.StagedDigest}
 		if pr.Batch == p.batch.Name {
 			name, _, _ := strings.Cut(pr.Snapshot, register.Retracted)
-			at := cells[[2]string{name, pr.Source}]
+			at := p.cells[[2]string{name, pr.Source}]
 			if place.File = at.file; place.File == "" {
 				place.File = p.fileOf(pr.Source)
 			}
@@ -173,57 +208,6 @@ func shown(f *importers.Field, v *importers.Value, reveal bool) string {
 		return fmt.Sprintf("(%s, %d characters)", strings.ReplaceAll(string(f.Data), "_", " "), utf8.RuneCountInString(v.Text))
 	}
 	return v.Text
-}
-
-// state works out the effective state of a consent's subject, purpose and channel from all that the register holds.
-func (p *Pipeline) state(ctx context.Context, tx *store.Tx, st *register.Stored) (importers.Effective, error) {
-	keys := importers.SubjectKeys(&st.Record, st.System)
-	f := newFacts()
-	f.links.Want(keys)
-	f.links.Count(keys) // who asks is another one than the record that is found
-	for _, name := range []string{"suppression", "case", "consent"} {
-		e := importers.ByName(name)
-		obtained, err := register.UndatedObtained(ctx, tx, e, p.id.Tenant, opposingFilter[name])
-		if err != nil {
-			return importers.Effective{}, err
-		}
-		err = register.Each(ctx, tx, e, p.id.Tenant, register.Filter{Cond: opposingFilter[name]}, func(o *register.Stored) error {
-			f.know(&o.Record, o.ID, o.System, obtained[o.ID], standing{linked: true})
-			return nil
-		})
-		if err != nil {
-			return importers.Effective{}, err
-		}
-		if err := linkRegister(ctx, tx, e, p.id.Tenant, f.links); err != nil {
-			return importers.Effective{}, err
-		}
-	}
-	if err := f.link(); err != nil {
-		return importers.Effective{}, err
-	}
-	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
-	_, against := f.opposing(f.doubted(f.about(f.links.Subject(keys)), keys), scope, keys)
-	events := against.events
-	consent := importers.ByName("consent")
-	given := "status = 'given'"
-	obtained, err := register.UndatedObtained(ctx, tx, consent, p.id.Tenant, given)
-	if err != nil {
-		return importers.Effective{}, err
-	}
-	err = register.Each(ctx, tx, consent, p.id.Tenant, register.Filter{Cond: given}, func(o *register.Stored) error {
-		if o.ID == st.ID || f.links.Same(keys, importers.SubjectKeys(&o.Record, o.System)) {
-			events = append(events, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained[o.ID]))
-		}
-		return nil
-	})
-	if err != nil {
-		return importers.Effective{}, err
-	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return importers.Effective{}, err
-	}
-	return importers.StateFor(scope, events, against.suppressions, now), nil
 }
 
 // outlined is one record of a mapping with its columns and constants.

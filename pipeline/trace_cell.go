@@ -89,7 +89,10 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	var found []at
 	sheets, snapshots := map[string]bool{}, map[string]bool{}
 	undone := false
-	err = p.db.View(ctx, func(tx *store.Tx) error {
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if r.Unfinished, err = p.unfinishedAll(ctx, tx); err != nil {
+			return err
+		}
 		for _, ref := range refs {
 			err := register.EachOfRow(ctx, tx, p.id.Tenant, p.batch.Name, ref.source, ref.row, func(pr register.Provenance) error {
 				name, _, retracted := strings.Cut(pr.Snapshot, register.Retracted)
@@ -126,7 +129,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	case len(found) == 0 && undone:
 		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "what the row gave was taken back by an undo"}
 	case len(found) == 0:
-		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header"}
+		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: unknownYet("look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header", r.Unfinished)}
 	}
 	if reveal {
 		err := p.db.Update(ctx, func(tx *store.Tx) error {
@@ -142,8 +145,11 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 			return nil, err
 		}
 	}
-	cells := p.fieldColumns(ctx)
-	err = p.db.View(ctx, func(tx *store.Tx) error {
+	show := &tracer{Pipeline: p, cells: p.fieldColumns(ctx), reveal: reveal}
+	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
+		if r.Unfinished, err = p.unfinishedAll(ctx, tx); err != nil { // as of what is shown
+			return err
+		}
 		for _, a := range found {
 			e := importers.ByName(a.entity)
 			var stored []*register.Stored
@@ -154,7 +160,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 				return err
 			}
 			for _, st := range stored {
-				t, err := p.traceRecord(ctx, tx, e, st, cells, reveal)
+				t, err := show.record(ctx, tx, e, st)
 				if err != nil {
 					return err
 				}
@@ -164,6 +170,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 		}
 		return nil
 	})
+	r.settle()
 	return r, err
 }
 

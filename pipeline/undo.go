@@ -111,7 +111,8 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 			return nil, &GateError{Stage: Undo, Why: "the batch is signed off", Remedy: "correct single records from now on; what two people signed is not taken back by one"}
 		case op.Stage != Import:
 		case op.State == ledger.Running && op.LeaseUntil > now:
-			return nil, &GateError{Stage: Undo, Why: "an import of the batch is running", Remedy: "stop it, or wait until it ends, then undo"}
+			return nil, &GateError{Stage: Undo, Why: "an import of the batch is running",
+				Remedy: fmt.Sprintf("stop it, or wait until it ends, then undo; if its process has died, its lease runs out in %d s", ledger.Seconds(op.LeaseUntil-now))}
 		default:
 			imports = append(imports, op.ID)
 		}

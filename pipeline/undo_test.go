@@ -198,6 +198,13 @@ func TestKilledUndo(t *testing.T) {
 			}
 			_, err = h.open().Import(t.Context())
 			wantGate(t, err, "an undo of the batch has begun")
+			tr, err := h.open().Trace(t.Context(), "purpose", "news", false)
+			if err != nil {
+				continue // taken back already
+			}
+			if len(tr.Unfinished) != 1 || tr.Unfinished[0].Stage != pipeline.Undo || tr.Unfinished[0].Records == 0 || tr.Unfinished[0].Next != "sheetlift undo" {
+				t.Errorf("a trace within the undo says %+v", tr.Unfinished)
+			}
 		}
 		if kills == 0 {
 			t.Fatal("no undo was killed under way")

@@ -44,6 +44,16 @@ func trace(p *page, r *pipeline.TraceResult) {
 	} else {
 		p.line("%s under that external id: %s", clean(r.Entity), counted(len(r.Records), "record"))
 	}
+	for _, u := range r.Unfinished {
+		how, far := "is not finished", fmt.Sprintf("%s of %s are in the register", number(u.Records), counted(u.Of, "record"))
+		if u.Running {
+			how = "is running"
+		}
+		if u.Stage == pipeline.Undo {
+			far = counted(u.Records, "record") + " taken out of the register"
+		}
+		p.line("not final: the %s of batch %s, snapshot %s, %s: %s", u.Stage, clean(u.Batch), clean(u.Snapshot), how, far)
+	}
 	for _, rec := range r.Records {
 		p.line("")
 		class := ""
@@ -58,6 +68,9 @@ func trace(p *page, r *pipeline.TraceResult) {
 		}
 		if rec.State != "" {
 			p.line("  state now: %s, because of %s", rec.State, because(rec.StateCause))
+		}
+		if rec.StateSoFar != "" {
+			p.line("  state so far, not final: %s, because of %s", rec.StateSoFar, because(rec.StateSoFarCause))
 		}
 		// Fields in the order of the entity, then what the rules derived.
 		names := slices.Sorted(maps.Keys(rec.Values))

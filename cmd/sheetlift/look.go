@@ -61,7 +61,7 @@ func newTrace(std stdio) *cobra.Command {
 		Use:   "trace BATCH ENTITY EXTERNAL_ID | trace BATCH CELL",
 		Short: "Lead from a record's key in the source to the record and the cells it came from, or from a cell to its records",
 		Long: `A cell is FILE!SHEET!B17, or FILE!B17 for a text file, the file as batch.yaml names it. Shows the records that the register holds under a key of the source, the cells each came from, and for consent the state that is
-in force now, with its reason. Personal values are masked; --reveal shows them, and leaves
+in force now, with its reason. While an import or an undo is unfinished, that is the state so far, and the exit code is 3. Personal values are masked; --reveal shows them, and leaves
 an event with your name in the register. A key of several fields is their values joined by |.`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,7 +90,20 @@ func runTrace(ctx context.Context, std stdio, args []string, snapshot string, re
 			return err
 		}
 		s.pipeline.HideNames(r)
-		return show(std.out, flags.output, r, "")
+		next := ""
+		for _, u := range r.Unfinished {
+			switch {
+			case next != "" || u.Next == "":
+			case u.Batch == s.batch.Name:
+				next = "next: " + s.command(u.Stage)
+			default:
+				next = "next: " + u.Next + " on batch " + u.Batch
+			}
+		}
+		if err := show(std.out, flags.output, r, next); err != nil || r.Final() {
+			return err
+		}
+		return finished{exitIncomplete}
 	})
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
+
+	"sheetlift/pipeline/ledger"
 )
 
 // What --progress may say.
@@ -250,7 +252,13 @@ func (p *progress) Stop() {
 }
 
 // Notify says something a person should see at once, such as what is waited for.
-func (p *progress) Notify(message string) {
+func (p *progress) Notify(n ledger.Notice) {
 	p.Stop()
-	fmt.Fprintf(p.out, "sheetlift: %s\n", message)
+	if p.form == progressJSON {
+		if line, err := json.Marshal(n); err == nil {
+			fmt.Fprintf(p.out, "%s\n", line)
+		}
+		return
+	}
+	fmt.Fprintf(p.out, "sheetlift: %s\n", n.Message)
 }

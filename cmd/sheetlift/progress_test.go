@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sheetlift/pipeline/ledger"
 )
 
 // locked is a writer that goroutines may share with the test.
@@ -67,8 +69,13 @@ func TestPlainProgressEveryTenSeconds(t *testing.T) {
 		if got, want := out.take(), "reconcile: 2 rows\n"; got != want {
 			t.Errorf("begun again %q, want %q", got, want)
 		}
-		p.Notify("waiting for another process")
+		p.Notify(ledger.Remark("waiting for another process"))
 		if got, want := out.take(), "sheetlift: waiting for another process\n"; got != want {
+			t.Errorf("Notify says %q, want %q", got, want)
+		}
+		p = newProgress(&out, progressJSON)
+		p.Notify(ledger.Notice{Event: ledger.NoticeWaiting, Message: "waiting", Stage: "import", Batch: "b", Operator: "x", Seconds: 14})
+		if got, want := out.take(), `{"event":"waiting","message":"waiting","stage":"import","batch":"b","operator":"x","seconds":14}`+"\n"; got != want {
 			t.Errorf("Notify says %q, want %q", got, want)
 		}
 	})

@@ -32,7 +32,8 @@ records) that dryrun --rejects wrote, corrected; delta takes fresh exports, each
 	{pipeline.Map, "Check the mappings against the data, and compile them", `Profiles the columns of the frozen files and compiles each mapping against its profile. A column in which both day-first and
 month-first dates are possible, or a mapping that names an absent column, is an error here.`},
 	{pipeline.DryRun, "Judge every row with the code that imports, and import nothing", `Runs every row of every source through the mapping and the rules, writes the complete list of findings and the staged files, and
-changes nothing in the register. It may be run again at any time, also after the import.`},
+changes nothing in the register. It may be run again at any time, also after the import, but not while an import is unfinished: that goes on
+by the dry-run that it began with.`},
 	{pipeline.Import, "Load exactly the staged bytes that were dry-run", `Loads the staged files of the last dry-run into the register: configurations, then suppressions and cases, then consent. It is
 refused if anything changed since. An interrupted import goes on where it stopped; what is in is not imported twice.`},
 	{pipeline.Reconcile, "Compare what was frozen, staged and imported", `Counts and hashes each source's rows and each entity's records as frozen, as staged and as read back from the register, and shows a

@@ -82,10 +82,46 @@ type Stored struct {
 
 // Filter narrows Each.
 type Filter struct {
-	ID       string // this record, or the events of this record id
+	ID       string   // this record, or the events of this record id
+	IDs      []string // these records; at most MaxIDs
 	Statuses []string
 	Cond     string // further SQL condition on the table's columns, with $-numbers from FirstArg
 	Args     []any
+}
+
+// MaxIDs is how many records Filter.IDs may name: databases bound the arguments of a statement.
+const MaxIDs = 500
+
+// where gives the condition on a table's columns, with its arguments.
+func (f *Filter) where(e *importers.Entity, tenant string) (cond string, args []any) {
+	cond, args = "tenant = $1", []any{tenant}
+	if f.Cond != "" {
+		cond += " AND (" + f.Cond + ")"
+		args = append(args, f.Args...)
+	}
+	in := func(column string, list []string) {
+		var marks []string
+		for _, s := range list {
+			args = append(args, s)
+			marks = append(marks, fmt.Sprintf("$%d", len(args)))
+		}
+		cond += " AND " + column + " IN (" + strings.Join(marks, ", ") + ")"
+	}
+	if f.ID != "" {
+		args = append(args, f.ID)
+		if n := len(args); e.Event {
+			cond += fmt.Sprintf(" AND (id = $%d OR record_id = $%d)", n, n)
+		} else {
+			cond += fmt.Sprintf(" AND id = $%d", n)
+		}
+	}
+	if len(f.IDs) > 0 {
+		in("id", f.IDs)
+	}
+	if len(f.Statuses) > 0 {
+		in("status", f.Statuses)
+	}
+	return cond, args
 }
 
 // FirstArg is the number of the first placeholder in Filter.Cond.
@@ -94,28 +130,7 @@ const FirstArg = 2
 // Each calls f for each record of the entity that the filter lets through.
 func Each(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, filter Filter, f func(*Stored) error) error {
 	for _, table := range e.Tables {
-		cond, args := "tenant = $1", []any{tenant}
-		if filter.Cond != "" {
-			cond += " AND (" + filter.Cond + ")"
-			args = append(args, filter.Args...)
-		}
-		if filter.ID != "" {
-			n := len(args) + 1
-			args = append(args, filter.ID)
-			if e.Event {
-				cond += fmt.Sprintf(" AND (id = $%d OR record_id = $%d)", n, n)
-			} else {
-				cond += fmt.Sprintf(" AND id = $%d", n)
-			}
-		}
-		if len(filter.Statuses) > 0 {
-			var in []string
-			for _, s := range filter.Statuses {
-				args = append(args, s)
-				in = append(in, fmt.Sprintf("$%d", len(args)))
-			}
-			cond += " AND status IN (" + strings.Join(in, ", ") + ")"
-		}
+		cond, args := filter.where(e, tenant)
 		if err := eachOf(ctx, tx, e, table, cond, args, f); err != nil {
 			return fmt.Errorf("read %s: %w", table, err)
 		}
@@ -234,9 +249,18 @@ func (s *scan) stored(e *importers.Entity, table string) *Stored {
 	return st
 }
 
-// EachSubject calls f for each record of the entity with the fields that name its subject; other fields are left unset. The
-// record is valid until f returns. Entities that have no subject have no such record.
-func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, f func(system string, rec *importers.Record) error) error {
+// Known reports whether some record was ever brought in under a record id.
+func Known(ctx context.Context, tx *store.Tx, recordID string) (bool, error) {
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM id_map WHERE id = $1`, recordID).Scan(&n); err != nil {
+		return false, fmt.Errorf("read the id map: %w", err)
+	}
+	return n > 0, nil
+}
+
+// EachSubject calls f with id and system of each record of the entity, and with the fields that name its subject; other fields are
+// left unset. The record is valid until f returns. Entities that have no subject have no such record.
+func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, f func(id, system string, rec *importers.Record) error) error {
 	var names []string
 	var fields []int
 	for _, kind := range importers.SubjectFields() {
@@ -247,15 +271,15 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 	if len(names) == 0 {
 		return nil
 	}
-	var system string
-	texts := make([]*string, len(names))
-	dest := []any{&system}
+	var id, system string
+	texts, values := make([]*string, len(names)), make([]importers.Value, len(names))
+	dest := []any{&id, &system}
 	for i := range texts {
 		dest = append(dest, &texts[i])
 	}
 	rec := importers.NewRecord(e)
 	for _, table := range e.Tables {
-		rows, err := tx.Query(ctx, `SELECT system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE tenant = $1`, tenant)
+		rows, err := tx.Query(ctx, `SELECT id, system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE tenant = $1`, tenant)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", table, err)
 		}
@@ -267,10 +291,11 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 			for i, text := range texts {
 				rec.Values[fields[i]] = importers.NoValue()
 				if text != nil {
-					rec.Values[fields[i]] = &importers.Value{Set: true, Text: *text}
+					values[i] = importers.Value{Set: true, Text: *text}
+					rec.Values[fields[i]] = &values[i]
 				}
 			}
-			if err := f(system, &rec); err != nil {
+			if err := f(id, system, &rec); err != nil {
 				rows.Close()
 				return err
 			}
@@ -301,6 +326,38 @@ func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string,
 	return eachProvenance(ctx, tx, cond, args, f)
 }
 
+// EachOnlyFrom calls f with the id of each record that some snapshots of a batch alone have brought, as far as nothing was retracted.
+func EachOnlyFrom(ctx context.Context, tx *store.Tx, tenant, batch string, snapshots []string, f func(id string) error) error {
+	if len(snapshots) == 0 {
+		return nil
+	}
+	args, marks := []any{tenant, batch}, make([]string, len(snapshots))
+	for i, s := range snapshots {
+		args = append(args, s)
+		marks[i] = fmt.Sprintf("$%d", len(args))
+	}
+	in := "IN (" + strings.Join(marks, ", ") + ")"
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT p.id
+		FROM provenance p
+		WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot `+in+`
+			AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.id = p.id AND (o.batch <> $2 OR o.snapshot NOT `+in+`) AND o.`+live+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("read provenance: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return fmt.Errorf("read provenance: %w", err)
+		}
+		if err := f(id); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // EachOfRow calls f for each provenance row of one row of a source of a batch.
 func EachOfRow(ctx context.Context, tx *store.Tx, tenant, batch, source string, row int64, f func(Provenance) error) error {
 	return eachProvenance(ctx, tx, "tenant = $1 AND batch = $2 AND source = $3 AND row = $4", []any{tenant, batch, source, row}, f)
@@ -329,22 +386,20 @@ func eachProvenance(ctx context.Context, tx *store.Tx, cond string, args []any, 
 }
 
 // UndatedObtained gives, for the records of an event-like entity (suppression, case, consent) that bear no date of their own,
-// when the first export that holds them was obtained. cond narrows the records as Filter.Cond does.
-func UndatedObtained(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, cond string) (map[string]int64, error) {
+// when the first export that holds them was obtained.
+func UndatedObtained(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, filter Filter) (map[string]int64, error) {
 	obtained := map[string]int64{}
 	date := map[string]string{"suppression": "occurred_at", "consent": "occurred_at", "case": "closed_at"}[e.Name]
 	if date == "" {
 		return obtained, nil
 	}
-	if cond == "" {
-		cond = "1 = 1"
-	}
+	cond, args := filter.where(e, tenant)
 	for _, table := range e.Tables {
 		rows, err := tx.Query(ctx, `
 			SELECT p.id, MIN(p.obtained_at)
 			FROM provenance p
-			WHERE p.id IN (SELECT id FROM `+table+` WHERE tenant = $1 AND `+date+` IS NULL AND (`+cond+`))
-			GROUP BY p.id`, tenant)
+			WHERE p.id IN (SELECT id FROM `+table+` WHERE `+cond+` AND `+date+` IS NULL)
+			GROUP BY p.id`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", table, err)
 		}

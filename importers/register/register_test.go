@@ -160,7 +160,7 @@ func TestLoadAndReadBack(t *testing.T) {
 					t.Errorf("event %d read back has another content digest", i)
 				}
 			}
-			undated, err := register.UndatedObtained(ctx, tx, e, "acme", "")
+			undated, err := register.UndatedObtained(ctx, tx, e, "acme", register.Filter{})
 			if err != nil {
 				return err
 			}

@@ -26,11 +26,31 @@ var (
 
 // Options set up a Ledger.
 type Options struct {
-	Lease       time.Duration        // how long a silent process keeps an operation; default 15 s
-	Poll        time.Duration        // how often Begin looks while it waits; default 250 ms
-	Incarnation string               // id of this process start, 32 hex digits; default random
-	Notify      func(message string) // told what Begin waits for and what it took over; default nobody
+	Lease       time.Duration // how long a silent process keeps an operation; default 15 s
+	Poll        time.Duration // how often Begin looks while it waits; default 250 ms
+	Incarnation string        // id of this process start, 32 hex digits; default random
+	Notify      func(Notice)  // told what Begin waits for and what it took over; default nobody
 }
+
+// What a Notice tells of.
+const (
+	NoticeWaiting   = "waiting"    // somebody else holds what is asked for
+	NoticeTakenOver = "taken_over" // from an attempt that has ended
+	NoticeRemark    = "remark"     // anything else
+)
+
+// Notice is something that a person should see at once.
+type Notice struct {
+	Event    string `json:"event"`
+	Message  string `json:"message"`
+	Stage    string `json:"stage,omitempty"`
+	Batch    string `json:"batch,omitempty"`
+	Operator string `json:"operator,omitempty"` // who holds what is waited for
+	Seconds  int64  `json:"seconds,omitempty"`  // the longest wait, unless the holder turns out to live
+}
+
+// Remark is a notice of a message alone.
+func Remark(message string) Notice { return Notice{Event: NoticeRemark, Message: message} }
 
 // Ledger begins operations. It is safe for use by many goroutines.
 type Ledger struct {
@@ -52,7 +72,7 @@ func New(db *store.DB, opt Options) *Ledger {
 		opt.Incarnation = hex.EncodeToString(b[:])
 	}
 	if opt.Notify == nil {
-		opt.Notify = func(string) {}
+		opt.Notify = func(Notice) {}
 	}
 	return &Ledger{db: db, opt: opt}
 }
@@ -81,13 +101,14 @@ func (l *Ledger) Begin(ctx context.Context, req Request) (*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := ""
-	say := func(message string) {
-		if message != said {
-			said = message
-			l.opt.Notify(message)
+	said := map[string]bool{}
+	say := func(once string, n Notice) {
+		if !said[once] {
+			said[once] = true
+			l.opt.Notify(n)
 		}
 	}
+	var lease int64 // as it was seen first
 	for {
 		// Looking costs no lock: on SQLite the one who works may be writing for long.
 		rec, now, err := l.look(ctx, req.Key)
@@ -99,8 +120,19 @@ func (l *Ledger) Begin(ctx context.Context, req Request) (*Op, error) {
 				return nil, err
 			}
 			if rec.State == Running && rec.LeaseUntil > now {
-				say(fmt.Sprintf("%s of batch %s is already being run by %s; waiting until that ends (or, if it has died, until its lease runs out)",
-					rec.Stage, rec.Batch, rec.Operator))
+				if lease == 0 {
+					lease = rec.LeaseUntil
+				}
+				n := Notice{Event: NoticeWaiting, Stage: rec.Stage, Batch: rec.Batch, Operator: rec.Operator}
+				if rec.LeaseUntil == lease {
+					n.Seconds = Seconds(rec.LeaseUntil - now)
+					n.Message = fmt.Sprintf("%s of batch %s is already being run by %s; waiting until that ends or, if its process has died, for its lease to run out: %d s at most",
+						rec.Stage, rec.Batch, rec.Operator, n.Seconds)
+					say("lease", n)
+				} else {
+					n.Message = fmt.Sprintf("%s of batch %s goes on, its process has renewed its lease; waiting until it ends", rec.Stage, rec.Batch)
+					say("renewed", n)
+				}
 				if err := l.pause(ctx, time.Duration(rec.LeaseUntil-now)*time.Microsecond); err != nil {
 					return nil, err
 				}
@@ -112,7 +144,7 @@ func (l *Ledger) Begin(ctx context.Context, req Request) (*Op, error) {
 		case errors.Is(err, errLost):
 			continue // another process was first; look again
 		case errors.Is(err, store.ErrBusy), errors.Is(err, store.ErrSerialization):
-			say("the database is busy with another transaction; waiting")
+			say("busy", Notice{Event: NoticeWaiting, Message: "the database is busy with another transaction; waiting", Stage: req.Stage, Batch: req.Batch})
 			if err := l.pause(ctx, l.opt.Poll); err != nil {
 				return nil, err
 			}
@@ -121,11 +153,15 @@ func (l *Ledger) Begin(ctx context.Context, req Request) (*Op, error) {
 			return nil, fmt.Errorf("begin %s: %w", req.Stage, err)
 		}
 		if op.Resumed() {
-			l.opt.Notify(fmt.Sprintf("%s of batch %s goes on where an earlier attempt ended (%s); attempt %d", rec.Stage, rec.Batch, takeoverReason(rec), op.fence))
+			l.opt.Notify(Notice{Event: NoticeTakenOver, Stage: rec.Stage, Batch: rec.Batch,
+				Message: fmt.Sprintf("%s of batch %s goes on where an earlier attempt ended (%s); attempt %d", rec.Stage, rec.Batch, takeoverReason(rec), op.fence)})
 		}
 		return op, nil
 	}
 }
+
+// Seconds is a time of the database in whole seconds, rounded up.
+func Seconds(micros int64) int64 { return (micros + 999_999) / 1_000_000 }
 
 // errLost: a conditional statement found that another process was first.
 var errLost = errors.New("another process was first")

@@ -245,11 +245,11 @@ func TestCrashBetweenSteps(t *testing.T) {
 					t.Fatal(err)
 				}
 
-				var told []string
-				opt.Lease, opt.Notify = time.Minute, func(m string) { told = append(told, m) }
+				var told []ledger.Notice
+				opt.Lease, opt.Notify = time.Minute, func(n ledger.Notice) { told = append(told, n) }
 				second := begin(t, ledger.New(db, opt), req)
 				if !second.Resumed() || second.Fence() != 2 || len(told) == 0 {
-					t.Fatalf("second attempt: resumed %v, fence %d, told %q", second.Resumed(), second.Fence(), told)
+					t.Fatalf("second attempt: resumed %v, fence %d, told %v", second.Resumed(), second.Fence(), told)
 				}
 				from, err := next(ctx, db, second)
 				if err != nil || from != min(k, chunks) {
@@ -388,8 +388,8 @@ func TestWaitsVisibly(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := open(t, url)
 		first := begin(t, ledger.New(db, ledger.Options{}), request("a"))
-		told := make(chan string, 100)
-		l := ledger.New(db, ledger.Options{Poll: 5 * time.Millisecond, Notify: func(m string) { told <- m }})
+		told := make(chan ledger.Notice, 100)
+		l := ledger.New(db, ledger.Options{Poll: 5 * time.Millisecond, Notify: func(n ledger.Notice) { told <- n }})
 		result := make(chan *ledger.Op)
 		go func() {
 			defer close(result)
@@ -400,13 +400,21 @@ func TestWaitsVisibly(t *testing.T) {
 			}
 			result <- op
 		}()
-		if m := <-told; !strings.Contains(m, "already being run by Ada") {
-			t.Errorf("told %q", m)
+		n := <-told
+		if n.Event != ledger.NoticeWaiting || n.Stage != "import" || n.Operator != "Ada" || n.Seconds < 1 || n.Seconds > 15 ||
+			!strings.Contains(n.Message, "already being run by Ada") || !strings.Contains(n.Message, fmt.Sprintf(" %d s at most", n.Seconds)) {
+			t.Errorf("told %+v", n)
 		}
 		select {
 		case <-result:
 			t.Error("did not wait for the one who works")
 		case <-time.After(100 * time.Millisecond): // many looks long
+		}
+		if err := chunk(t.Context(), db, first, 0); err != nil { // which renews the lease
+			t.Fatal(err)
+		}
+		if n := <-told; !strings.Contains(n.Message, "renewed") || n.Seconds != 0 {
+			t.Errorf("of a holder that lives: %+v", n)
 		}
 		if err := succeed(t.Context(), db, first); err != nil {
 			t.Fatal(err)
@@ -416,7 +424,7 @@ func TestWaitsVisibly(t *testing.T) {
 			t.Errorf("after waiting: %+v", op)
 		}
 		if len(told) != 0 {
-			t.Errorf("told more than once: %q", <-told)
+			t.Errorf("told more than once: %+v", <-told)
 		}
 
 		// Waiting ends with the context.

@@ -54,7 +54,12 @@ func (op *Op) Checkpoint(ctx context.Context, tx *store.Tx, kind string, evidenc
 
 // Checkpoints are the links of one kind, of all attempts, in order.
 func (op *Op) Checkpoints(ctx context.Context, tx *store.Tx, kind string) ([]Checkpoint, error) {
-	chain, err := readChain(ctx, tx, op.rec.ID)
+	return Checkpoints(ctx, tx, op.rec.ID, kind)
+}
+
+// Checkpoints are the links of one kind of an operation, of all attempts, in order.
+func Checkpoints(ctx context.Context, tx *store.Tx, operation, kind string) ([]Checkpoint, error) {
+	chain, err := readChain(ctx, tx, operation)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +69,7 @@ func (op *Op) Checkpoints(ctx context.Context, tx *store.Tx, kind string) ([]Che
 			continue
 		}
 		if c.Evidence, err = decodeEvidence(c.raw); err != nil {
-			return nil, fmt.Errorf("checkpoint %d of operation %.12s: %w", c.Seq, op.rec.ID, err)
+			return nil, fmt.Errorf("checkpoint %d of operation %.12s: %w", c.Seq, operation, err)
 		}
 		out = append(out, c)
 	}

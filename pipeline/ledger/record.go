@@ -163,3 +163,25 @@ func Attempts(ctx context.Context, tx *store.Tx, tenant, batch, stage string) ([
 	}
 	return list, rows.Err()
 }
+
+// Unfinished lists the batches of a tenant that have an operation of one of two stages that has not succeeded.
+func Unfinished(ctx context.Context, tx *store.Tx, tenant, stage, other string) ([]string, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT batch
+		FROM operations
+		WHERE tenant = $1 AND kind IN ($2, $3) AND state <> 'succeeded'
+		ORDER BY batch`, tenant, stage, other)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var batch string
+		if err := rows.Scan(&batch); err != nil {
+			return nil, err
+		}
+		list = append(list, batch)
+	}
+	return list, rows.Err()
+}
