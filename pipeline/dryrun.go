@@ -123,15 +123,18 @@ func (p *Pipeline) mappingDrift(mapped *MapResult, maps []*mappings.Mapping) str
 // run is one dry-run under way.
 type dryRunner struct {
 	*Pipeline
-	rec      *recorder
-	rejected *rejectedWriter
-	dir      string
-	facts    *facts
-	res      *DryRunResult
-	today    string
-	came     map[string]*came                                                 // by source: see leftOut
-	stored   func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
-	obtained map[string]int64                                                 // see firstObtained
+	rec       *recorder
+	rejected  *rejectedWriter
+	dir       string
+	facts     *facts
+	res       *DryRunResult
+	today     string
+	came      map[string]*came // by source: see leftOut
+	token     func(kind, value string) string
+	given     heldGiven
+	elsewhere []spoken                                                         // what speaks against consents in rows that are none of the snapshot's
+	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
+	obtained  map[string]int64                                                 // see firstObtained
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -160,7 +163,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return err
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
-	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
+	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -226,6 +229,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return err
 	}
 	d.facts.settleMixed()
+	if err := d.findHeldGiven(ctx, in.frozen.Number); err != nil {
+		return err
+	}
 	left := map[string]int{} // record rules by entity that are not decided yet
 	for _, m := range in.maps {
 		for _, rec := range m.Records {
@@ -249,6 +255,10 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		r.Rows.add(results[i].Rows)
 		r.Staged = append(r.Staged, files[i]...)
 	}
+	if err := d.againstElsewhere(in.frozen); err != nil {
+		return err
+	}
+	r.StillGiven = len(d.given.shown)
 	r.Complete, r.Passed = true, !rec.fatal
 	if err := rec.close(&r.Outcome, dir); err != nil {
 		return err
@@ -384,7 +394,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
 				if speaks(rec) {
-					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, x.row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+					d.facts.know(rec, partialID(sh.src, x.row, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
 			if x.row.Verdict != mappings.Accepted {

@@ -75,6 +75,12 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 				return err
 			}
 		}
+		dry, err := p.lastJudged(ctx)
+		if err != nil {
+			rec.abandon()
+			return err
+		}
+		r.StillGiven = dry.StillGiven
 		r.Complete = true
 		r.Passed = r.Passed && !rec.fatal
 		return rec.close(&r.Outcome, dir)

@@ -114,6 +114,7 @@ type settler struct {
 	out     DryRunSource
 	writers map[string]*staged.Writer // by name of the staged file
 	part    *FrozenPart               // of a snapshot after the initial one
+	records []identified              // of the row under way
 	faults  []rejectedBy              // of the row under way
 	keep    []judged                  // its records that may be staged
 	derived derivation
@@ -157,6 +158,9 @@ func (s *settler) close() ([]StagedFile, error) {
 func (s *settler) reject(row *mappings.Row, rule string) error {
 	s.out.Rows.Rejected++
 	s.out.Rejected[rule]++
+	if err := s.againstHeld(row); err != nil {
+		return err
+	}
 	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 
@@ -168,6 +172,7 @@ func (s *settler) skip(rule string) {
 // row decides one row: rejected if any of its records is, skipped if none brings anything new, accepted otherwise.
 func (s *settler) row(row *mappings.Row, records []identified, digest *[sha256.Size]byte) error {
 	defer func() { s.faults = s.faults[:0] }()
+	s.records = records
 	s.out.Rows.Read++
 	if torn, err := s.torn(row); torn || err != nil {
 		return err

@@ -74,7 +74,7 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 	if len(r.Records) == 0 {
 		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}
 	}
-	return r, nil
+	return r, p.addOpposed(ctx, r)
 }
 
 // auditReveal leaves the event before anything is shown, for every record that will be.

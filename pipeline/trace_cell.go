@@ -164,7 +164,10 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 		}
 		return nil
 	})
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, p.addOpposed(ctx, r)
 }
 
 // fieldsOf lists the fields that the cell gave, of places that are meant.

@@ -147,6 +147,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	}
 	p.head("dryrun", &r.Outcome, verdict)
 	cases(p, r.Cases)
+	stillGiven(p, r.StillGiven)
 	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerance", "skipped"}}
 	for _, s := range r.Sources {
 		t.add(s.Source, s.Rows.Read, s.Rows.Accepted, s.Rows.Rejected, s.Tolerance, s.Rows.Skipped)
@@ -191,6 +192,20 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	p.found("findings", &r.Outcome, true)
 	for _, f := range r.Rejects {
 		p.line("  %s to mend: %s (personal data)", counted(f.Rows, "row"), clean(f.File))
+	}
+}
+
+// StillGiven words how many given consents of the register rejected rows speak against.
+func StillGiven(n int) string {
+	if n == 1 {
+		return "1 consent in the register is given though a rejected row speaks against it"
+	}
+	return counted(n, "consent") + " in the register are given though rejected rows speak against them"
+}
+
+func stillGiven(p *page, n int) {
+	if n > 0 {
+		p.prose("  ", StillGiven(n)+" (consent.still_given)")
 	}
 }
 
@@ -261,6 +276,7 @@ func reconcile(p *page, r *pipeline.ReconcileResult) {
 		verdict = "frozen, staged and register do NOT agree"
 	}
 	p.head("reconcile", &r.Outcome, verdict)
+	stillGiven(p, r.StillGiven)
 	if p.brief && r.Passed {
 		return
 	}

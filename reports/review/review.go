@@ -144,6 +144,15 @@ func judge(r *pipeline.ReviewResult) verdict {
 		return verdict{"Not judged yet", "No dry-run has looked at the rows, so this page shows what came in and nothing more.", "open"}
 	}
 	rows := fmt.Sprintf("%s of %s rows are rejected", reports.Number(j.Rows.Rejected), reports.Number(j.Rows.Read))
+	v := judgeRows(r, j, rows)
+	if j.StillGiven > 0 && j.Complete {
+		v.Sentence += " " + reports.StillGiven(j.StillGiven) + ": see consent.still_given."
+		v.Class = "bad"
+	}
+	return v
+}
+
+func judgeRows(r *pipeline.ReviewResult, j *pipeline.ReviewJudged, rows string) verdict {
 	stale := ""
 	for _, s := range r.Stages {
 		if s.State == "stale" && stale == "" {
