@@ -136,6 +136,7 @@ func (pl *Plan) decide() []finding.Finding {
 	}
 	for _, s := range pl.specs {
 		for j := range s.fields {
+			list = append(list, pl.decideRefusals(&s.fields[j], s.readers[j].cols)...)
 			for k, col := range s.readers[j].cols {
 				c := columns[col]
 				if c == nil {

@@ -66,6 +66,7 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		}
 		p.nulls[fold(w)] = true
 	}
+	c.refusals(path, e, fs, &p)
 	for j, n := range fs.Normalize {
 		at := path + ".normalize"
 		if len(fs.Normalize) > 1 {

@@ -107,3 +107,34 @@ func TestRuleAnOpposedConsentComesInWithItsWithdrawal(t *testing.T) {
 	h.mustRun(pipeline.Reconcile)
 	h.wantState("C-1", "withdrawn withdrawal")
 }
+
+// TestRuleTwoSourcesOfOneSheetAreJudgedApart is what docs/mapping.md advises: records of one row stand and fall together, those of two sources
+// that read one sheet do not.
+func TestRuleTwoSourcesOfOneSheetAreJudgedApart(t *testing.T) {
+	t.Parallel()
+	files := mixed("1,S-1,a@example.com,maybe,N,2023-07-11,news\n2,S-2,b@example.com,Y,Y,2023-07-11,news\n")
+	whole := dryRun(newHouse(t, storetest.SQLite(t), files))
+	if s := sourceOf(t, whole, "consents"); s.Rows.Accepted != 1 || s.Rejected["enum.unmapped"] != 1 {
+		t.Errorf("one source: %+v", s)
+	}
+	text := files["consents.yaml"]
+	second := strings.LastIndex(text, "  - entity: consent")
+	files["consents.yaml"] = text[:second]
+	head := text[:strings.Index(text, "  - entity: consent")]
+	files["batch.yaml"] = houseFiles["batch.yaml"] + `  - { name: texts, file: consents.csv, system: crm, owner: CRM, definition: register, mapping: texts.yaml, obtained_at: "2026-10-01T00:00:00Z", zone: UTC }
+`
+	h := newHouse(t, storetest.SQLite(t), files)
+	h.write("texts.yaml", strings.Replace(head, "mapping: consents", "mapping: texts", 1)+text[second:])
+	apart := h.imported()
+	if s := sourceOf(t, apart, "consents"); s.Rows.Accepted != 1 || s.Rejected["enum.unmapped"] != 1 {
+		t.Errorf("e-mail: %+v", s)
+	}
+	if s := sourceOf(t, apart, "texts"); s.Rows.Accepted != 2 {
+		t.Errorf("text messages: %+v", s)
+	}
+	h.wantState("1|sms", "withdrawn withdrawal")
+	h.snapshot(pipeline.Delta, "consents.csv")
+	if s := sourceOf(t, dryRun(h), "texts"); s.Skipped["row.known"] != 2 {
+		t.Errorf("again: %+v", s)
+	}
+}
