@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,6 +52,11 @@ func draftedOnly(t *testing.T, files map[string]string) *house {
 
 var confirmLine = regexp.MustCompile(`(?m)^ *confirm: true\n`)
 
+// confirmed takes away what asks to be confirmed, and names who states what no row says.
+func confirmed(data []byte) []byte {
+	return bytes.ReplaceAll(confirmLine.ReplaceAll(data, nil), []byte(`stated_by: { name: "",`), []byte("stated_by: { name: Tester,"))
+}
+
 func (h *house) confirm() {
 	h.t.Helper()
 	list, err := filepath.Glob(filepath.Join(h.dir, "mappings", "*.yaml"))
@@ -62,7 +68,7 @@ func (h *house) confirm() {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if err := os.WriteFile(path, confirmLine.ReplaceAll(data, nil), 0o600); err != nil {
+		if err := os.WriteFile(path, confirmed(data), 0o600); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -79,7 +85,7 @@ func fixture(t *testing.T, name string) string {
 	return string(data)
 }
 
-// Each preset's fixture goes from init to a dry-run by confirmations alone, and each row becomes what the preset's page says.
+// Each preset's fixture goes from init to a dry-run by confirmations and a name for who states what no row says, and each row becomes what the preset's page says.
 func TestPresetFixtures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -252,9 +258,11 @@ func TestDraftsAreRefusedUntilConfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, confirmLine.ReplaceAll(data, nil), 0o600); err != nil {
+	if err := os.WriteFile(path, confirmed(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	name := "mappings/klaviyo.yaml"
+	h.write(name, strings.ReplaceAll(h.text(name), `stated_by: { name: "",`, "stated_by: { name: Tester,"))
 	_, err = h.run(pipeline.Map)
 	if !errors.As(err, &errs) {
 		t.Fatalf("map of a draft: %v", err)
@@ -323,5 +331,21 @@ func TestPresetInAWorkbook(t *testing.T) {
 	r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
 	if want := (pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}); r.Rows != want || r.Entities["case"].Records != 3 {
 		t.Errorf("%+v, want %+v", r.Rows, want)
+	}
+}
+
+// Nobody is made to answer for an export, or for what no row says: the draft asks for them, and map refuses it as long as a statement
+// has no name, confirmed or not.
+func TestDraftNamesNobody(t *testing.T) {
+	t.Parallel()
+	h := draftedOnly(t, map[string]string{"kunden.csv": "Kundennr;Mail;Newsletter\n1;a@example.com;ja\n2;b@example.com;nein\n"})
+	batch, mapping := h.text("batch.yaml"), h.text("mappings/kunden.yaml")
+	if !strings.Contains(batch, "# owner: who answers") || strings.Contains(batch, "\n    owner:") || strings.Contains(batch+mapping, "administrator") {
+		t.Errorf("%s\n%s", batch, mapping)
+	}
+	h.write("batch.yaml", confirmLine.ReplaceAllString(batch, ""))
+	h.write("mappings/kunden.yaml", strings.Replace(confirmLine.ReplaceAllString(mapping, ""), "        const:\n", "        const: news\n", 1))
+	if _, err := h.run(pipeline.Map); err == nil || strings.Count(err.Error(), "stated_by has no name") != 2 {
+		t.Error(err)
 	}
 }
