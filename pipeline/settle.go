@@ -94,7 +94,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	if s.out.Rows.Rejected > s.out.Tolerance {
 		err := add(d.rec, "source.over_tolerance", sh.src, sh.src.File, sh.env.Sheet, func(f *finding.Finding) {
 			f.Rows = s.out.Rows.Rejected
-			f.Message = fmt.Sprintf("%d rows are rejected, the tolerance is %d", s.out.Rows.Rejected, s.out.Tolerance)
+			f.Message = fmt.Sprintf("%s rejected, the tolerance is %d", finding.Count(s.out.Rows.Rejected, "row is", "rows are"), s.out.Tolerance)
 		})
 		if err != nil {
 			return s.out, nil, err

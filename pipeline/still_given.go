@@ -212,7 +212,7 @@ func (d *dryRunner) stillGiven(at *spoken, all []string) error {
 		f.SubjectToken = d.token(at.first.Kind, at.first.Value)
 	}
 	if len(all) > 1 {
-		f.Message = fmt.Sprintf("The rejected row speaks against %d consents that the register holds as given; they stay given, because a rejected row changes nothing.", len(all))
+		f.Message = fmt.Sprintf("The rejected row speaks against %s that the register holds as given; they stay given, because a rejected row changes nothing.", finding.Count(len(all), "consent", "consents"))
 	}
 	if at.snapshot != "" {
 		f.Message += fmt.Sprintf(" The row is one of snapshot %s and has not come back.", at.snapshot)

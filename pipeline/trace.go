@@ -12,6 +12,7 @@ import (
 	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/store"
 )
 
@@ -170,7 +171,7 @@ func shown(f *importers.Field, v *importers.Value, reveal bool) string {
 		return fmt.Sprint(v.Int)
 	}
 	if f.Data != importers.None && !reveal {
-		return fmt.Sprintf("(%s, %d characters)", strings.ReplaceAll(string(f.Data), "_", " "), utf8.RuneCountInString(v.Text))
+		return fmt.Sprintf("(%s, %s)", strings.ReplaceAll(string(f.Data), "_", " "), finding.Count(utf8.RuneCountInString(v.Text), "character", "characters"))
 	}
 	return v.Text
 }
