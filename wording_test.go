@@ -16,7 +16,7 @@ const things = `rows|words|keys|cells|records|files|sheets|columns|errors|warnin
 	`lines|bytes|decisions|hazards|entries|requests|consents|characters|assertions|results|cases|rules|snapshots|signs|seconds|days|hours`
 
 var (
-	countedThings = regexp.MustCompile(`(\S+ )?(\S+ )?%(?:\[\d+\])?[dsv] (?:of %d )?(?:` + things + `)\b[^/]`)
+	countedThings = regexp.MustCompile(`(\S+ )?(\S+ )?%(?:\[\d+\])?[dsv] (?:of %d |[a-z-]+ )?(?:` + things + `)\b[^/]`)
 	thingsAfter   = regexp.MustCompile(`^ (?:` + strings.NewReplacer("|bytes", "", "|entries", "").Replace(things) + `)\b`) // those two stand beyond limits
 	templateCount = regexp.MustCompile(`\{\{(?:num|big) [^{}]*\}\} (?:` + things + `)\b`)
 	limitBefore   = regexp.MustCompile(`(?:than|most|within|first|least|[Aa]t most) (?:\S+ )?%`)
@@ -29,6 +29,8 @@ var plainNumbers = []string{
 	"parameter $%d, but %d arguments", "the statement has %d parameters",
 	"staged file %s has %d columns", // of an entity: many
 	"%s words or addresses of samples",
+	"stored as text, %d as numbers", "%s: %s as numbers",
+	"dated consents say",     // ten and more
 	" rows will be rejected", // its rows, their rows
 	" characters; ",          // more than a limit
 }

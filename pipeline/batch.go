@@ -32,6 +32,7 @@ type Batch struct {
 	path        string
 	digest      string
 	unconfirmed []strictyaml.Fault
+	held        map[string]string // see holdFiles
 }
 
 // Tenant is the organisation whose registers are migrated. Namespace is a random UUID, made once per tenant by init: every id
@@ -222,6 +223,9 @@ func (b *Batch) Files() []string {
 
 // abs makes a path of batch.yaml absolute.
 func (b *Batch) abs(p string) string {
+	if held := b.held[p]; held != "" {
+		return filepath.Join(b.dir, filepath.FromSlash(held))
+	}
 	return filepath.Join(b.dir, filepath.FromSlash(namedFile(b.dir, p)))
 }
 

@@ -21,6 +21,9 @@ import (
 
 // Inventory looks at every file of the batch, every sheet, every column, and writes nothing but its findings.
 func (p *Pipeline) Inventory(ctx context.Context) (*InventoryResult, error) {
+	if err := p.holdFiles(ctx); err != nil {
+		return nil, err
+	}
 	digests, err := p.fileDigests()
 	if err != nil {
 		return nil, err

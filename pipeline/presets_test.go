@@ -349,3 +349,29 @@ func TestDraftNamesNobody(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that batch.yaml names by its position stays the same file when others come into the folder: what sheetlift wrote does not count, and
+// whatever else came is told from it by the bytes that were seen before.
+func TestPositionsHold(t *testing.T) {
+	t.Parallel()
+	h := drafted(t, map[string]string{"ben@shop.example.csv": "Kundennr;Mail;Newsletter\n1;a@example.com;ja\n2;b@example.com;nein\n3;c@example.com;vielleicht\n", "purposes.csv": purposesCSV})
+	if !strings.Contains(h.text("batch.yaml"), `file: "#1"`) {
+		t.Fatal(h.text("batch.yaml"))
+	}
+	batch := h.text("batch.yaml")
+	h.write("batch.yaml", strings.ReplaceAll(batch, "tolerance: { rows: 0 }", "tolerance: { rows: 1, reason: known, owner: Tester }"))
+	first := h.mustRun(pipeline.Inventory)["inventory"].(*pipeline.InventoryResult)
+	h.write("a-new-export.csv", "Some,Thing\n1,2\n")
+	second := h.mustRun(pipeline.Reconcile)
+	if got := second["inventory"].(*pipeline.InventoryResult); got.Digest != first.Digest {
+		t.Errorf("the inventory saw %s of %d bytes, before %d bytes", got.Files[0].File, got.Files[0].Size, first.Files[0].Size)
+	}
+	h.rejects("a-mend.xlsx")
+	h.write("a-mend.csv", "Kundennr;Mail;Newsletter\n3;c@example.com;vielleicht\n")
+	if again := h.mustRun(pipeline.Reconcile)["freeze"].(*pipeline.FreezeResult); !again.AlreadyDone {
+		t.Errorf("frozen again: %+v", again.Files)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "a-mend.xlsx")); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -229,7 +229,7 @@ func few(items []string) []string {
 	if len(items) <= most+1 {
 		return items
 	}
-	return append(items[:most:most], fmt.Sprintf("and by %d more rules", len(items)-most))
+	return append(items[:most:most], "and by "+counted(len(items)-most, "more rule"))
 }
 
 // ordered lists counts in the order of names, and whatever else there is after them.
