@@ -36,6 +36,7 @@ var styles string
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"clean": reports.Clean,
+		"name":  name,
 		"num":   func(n int) string { return reports.Number(n) },
 		"count": func(n int, one string) string { return reports.Number(n) + " " + finding.Word(n, one, one+"s") },
 		"big":   func(n int64) string { return reports.Number(n) },
@@ -404,6 +405,13 @@ func joinPlaces(rule *pipeline.ReviewRule) (list []pipeline.FindingsPlace) {
 	}
 	return list
 }
+
+// name lets a name be parted where a browser would not: paths and names of files have no blanks.
+func name(s string) template.HTML {
+	return template.HTML(nameParts.Replace(template.HTMLEscapeString(reports.Clean(s))))
+}
+
+var nameParts = strings.NewReplacer("/", "/<wbr/>", "_", "_<wbr/>", ".", "<wbr/>.")
 
 // percent words a share; a part never reads as nothing, and never as all.
 func percent(n, of int) string {

@@ -432,3 +432,15 @@ func TestVerdictNamesWhatStaysGiven(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// Names of files have no blanks, so the page says where they may be parted; otherwise one long name makes its table wider than the page.
+func TestLongNamesArePartedOnThePage(t *testing.T) {
+	r := sample()
+	r.Files[0].File = "exports/quarterly_register.csv"
+	if got := string(render(t, r)); !strings.Contains(got, ">exports/<wbr/>quarterly_<wbr/>register<wbr/>.csv<") {
+		t.Error("the name is in one piece")
+	}
+	if got := string(name(`a/<b>&"c.d`)); got != "a/<wbr/>&lt;b&gt;&amp;&#34;c<wbr/>.d" {
+		t.Error(got)
+	}
+}
