@@ -149,6 +149,37 @@ func TestRuleARejectedRefusalShowsWhatStaysGiven(t *testing.T) {
 		}
 		h.wantState("G-1", "withdrawn withdrawal")
 	})
+	t.Run("back without a token that is known", func(t *testing.T) {
+		t.Parallel()
+		h := start(t)
+		h.write("consents.csv", consentHeader+given+other+withdrawn("2025-13-01T10:00:00Z"))
+		h.snapshot(pipeline.Delta, "consents.csv")
+		h.mustRun(pipeline.Reconcile)
+		h.edit("mend.xlsx", func(w *inHand) {
+			lines, err := w.book.GetRows("consents")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.copy(2) // so that one row of the workbook is known
+			for header, letter := range w.column {
+				if strings.HasPrefix(lines[1][len(lines[1])-1], "r-") && letter == w.column[lines[0][len(lines[0])-1]] || header == lines[0][0] && strings.HasPrefix(lines[1][0], "r-") {
+					w.set(3, map[string]string{header: "r-unknown"})
+				}
+			}
+			w.set(3, map[string]string{"At": "2025-12-01T10:00:00Z"})
+		})
+		h.snapshot(pipeline.Mended, "mend.xlsx")
+		dry := dryRun(h)
+		list := stillGiven(t, dry)
+		if len(list) != 2 || list[0].File == list[1].File || dry.StillGiven != 1 {
+			t.Fatalf("%+v", list)
+		}
+		for _, f := range list {
+			if f.Snapshot != "" || f.File == "mend.xlsx" && f.Row != 3 {
+				t.Errorf("%+v", f)
+			}
+		}
+	})
 	t.Run("another batch", func(t *testing.T) {
 		t.Parallel()
 		h := start(t)
