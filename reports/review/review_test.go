@@ -424,7 +424,7 @@ func TestStepsOfAScale(t *testing.T) {
 // A consent that stays given against a rejected row is said at the top, whatever else the verdict says.
 func TestVerdictNamesWhatStaysGiven(t *testing.T) {
 	r := sample()
-	if strings.Contains(string(render(t, r)), "is given though a rejected row") {
+	if strings.Contains(render(t, r), "is given though a rejected row") {
 		t.Error("said without a reason")
 	}
 	r.Judged.StillGiven = 1
@@ -437,7 +437,7 @@ func TestVerdictNamesWhatStaysGiven(t *testing.T) {
 func TestLongNamesArePartedOnThePage(t *testing.T) {
 	r := sample()
 	r.Files[0].File = "exports/quarterly_register.csv"
-	if got := string(render(t, r)); !strings.Contains(got, ">exports/<wbr/>quarterly_<wbr/>register<wbr/>.csv<") {
+	if got := render(t, r); !strings.Contains(got, ">exports/<wbr/>quarterly_<wbr/>register<wbr/>.csv<") {
 		t.Error("the name is in one piece")
 	}
 	if got := string(name(`a/<b>&"c.d`)); got != "a/<wbr/>&lt;b&gt;&amp;&#34;c<wbr/>.d" {
