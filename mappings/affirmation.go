@@ -16,11 +16,16 @@ var answerFields = []string{"subject_id", "email", "phone", "device_id", "occurr
 var translatedFields = []string{"purpose", "notice_id", "notice_version", "actor_role", "proof_kind"}
 
 // bareWords say yes or no and nothing else. docs/mapping.md lists them.
-var bareWords = []string{
+var bareWords = slices.Concat(bareYes, bareNo)
+
+var bareYes = []string{
 	"y", "yes", "yep", "yeah", "j", "ja", "oui", "si", "sí", "sì", "sim", "da", "tak", "ano", "áno", "igen", "evet", "kyllä", "joo", "jah", "jā", "taip", "ναι", "да", "はい", "是",
 	"x", "xx", "✓", "✔", "☑", "✅", "√", "●", "•", "*", "+", "1", "true", "wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "on", "ok", "okay",
 	"given", "granted", "agreed", "accepted", "confirmed", "checked", "active", "aktiv", "opt-in", "optin", "opt in", "opted in", "subscribed", "consent", "consented",
 	"erteilt", "zugestimmt", "bestätigt", "vorhanden", "liegt vor", "einwilligung",
+}
+
+var bareNo = []string{
 	"n", "no", "nope", "nein", "non", "nee", "não", "nie", "ne", "nem", "нет", "いいえ", "否", "✗", "✘", "☐", "-", "0", "false", "falsch", "faux", "falso", "onwaar", "off", "none", "n/a",
 }
 

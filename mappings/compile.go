@@ -118,7 +118,7 @@ func (pl *Plan) decide() []finding.Finding {
 	if n := pl.profile.Above; n > 0 {
 		f := pl.at("header.rows_above", -1, "")
 		f.Rows, f.LastRow = n, pl.headerRow-1
-		f.Message = fmt.Sprintf("%d rows above the header (row %d) are not read.", n, pl.headerRow)
+		f.Message = fmt.Sprintf("%s above the header (row %d) %s not read.", finding.Count(n, "row", "rows"), pl.headerRow, finding.Word(n, "is", "are"))
 		list = append(list, f)
 	}
 	list = append(list, pl.unconfirmed()...)
@@ -136,6 +136,7 @@ func (pl *Plan) decide() []finding.Finding {
 	}
 	for _, s := range pl.specs {
 		for j := range s.fields {
+			list = append(list, pl.decideRefusals(&s.fields[j], s.readers[j].cols)...)
 			for k, col := range s.readers[j].cols {
 				c := columns[col]
 				if c == nil {
@@ -156,7 +157,7 @@ func (pl *Plan) decide() []finding.Finding {
 		}
 		f := pl.at("key.case_only", col, "")
 		f.Row, f.LastRow, f.Rows = k.FirstAlike, k.LastAlike, k.Alike
-		f.Message = fmt.Sprintf("%d keys of %s differ from another key only in case or in characters that look the same.", k.Alike, k.Entity)
+		f.Message = fmt.Sprintf("%s of %s %s from another key only in case or in characters that look the same.", finding.Count(k.Alike, "key", "keys"), k.Entity, finding.Word(k.Alike, "differs", "differ"))
 		list = append(list, f)
 	}
 	list = append(list, pl.gaps()...)
@@ -262,11 +263,10 @@ func (pl *Plan) gaps() (list []finding.Finding) {
 		s := pl.specs[w.Record]
 		f := pl.at("enum.gaps", w.Column, w.Field)
 		f.Row, f.LastRow, f.Rows = w.FirstRow, w.LastRow, w.Rows
-		count := strconv.Itoa(w.Distinct)
+		f.Message = finding.Count(w.Distinct, "word is", "words are") + " not known to the mapping; " + finding.Word(w.Distinct, "its", "their") + " rows will be rejected"
 		if w.AtLeast {
-			count = "at least " + count
+			f.Message = "at least " + f.Message
 		}
-		f.Message = count + " words are not known to the mapping; their rows will be rejected"
 		var shown []string
 		for j := range s.fields {
 			if s.fields[j].path != w.Field {

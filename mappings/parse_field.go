@@ -66,6 +66,7 @@ func (c *checker) field(path string, e *importers.Entity, i int, fs *FieldSpec) 
 		}
 		p.nulls[fold(w)] = true
 	}
+	c.refusals(path, e, fs, &p)
 	for j, n := range fs.Normalize {
 		at := path + ".normalize"
 		if len(fs.Normalize) > 1 {
@@ -284,7 +285,7 @@ func yesOrNo(status, yes, inverted bool) word {
 // source checks from, const and stated_by.
 func (c *checker) source(path string, e *importers.Entity, fs *FieldSpec, p *fieldProgram) {
 	if fs.StatedBy != nil {
-		if fs.Const == nil {
+		if fs.Const == nil && !c.doc.Has(path+".const") { // one that is still empty is a fault of its own
 			c.fault(path+".stated_by", "remove stated_by", "stated_by goes with const")
 		}
 		if strings.TrimSpace(fs.StatedBy.Name) == "" {

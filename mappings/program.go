@@ -51,13 +51,14 @@ type fieldProgram struct {
 	comma    bool            // a number in text has a decimal comma
 	words    map[string]word // enum: folded word of the source
 	nulls    map[string]bool // folded
-	when     []condition     // the cell counts only if all hold
-	first    bool            // of several columns the first that is not blank counts
-	split    string          // between several words in one cell
-	filled   string          // the term that any filled cell stands for
-	digest   bool            // the value is the SHA-256 of the text, hex
-	token    bool            // the digest is taken of signed tokens only
-	inferred bool            // the source inferred the value
+	lost     []lostRefusal
+	when     []condition // the cell counts only if all hold
+	first    bool        // of several columns the first that is not blank counts
+	split    string      // between several words in one cell
+	filled   string      // the term that any filled cell stands for
+	digest   bool        // the value is the SHA-256 of the text, hex
+	token    bool        // the digest is taken of signed tokens only
+	inferred bool        // the source inferred the value
 	norm     normalization
 	rules    *rules
 	constant *importers.Value

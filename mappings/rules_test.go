@@ -318,6 +318,8 @@ var rowCases = []rowCase{
 	{"no zone", withField("occurred_at: X"), sheet("Mail | S | X", "a@example.com | Y | 2026-03-01 10:15"), false, Accepted, "", nil, []string{"date.no_zone"}},
 	{"offsets need no zone", withField("occurred_at: X"), sheet("Mail | S | X", "a@example.com | Y | 2026-03-01T10:15Z"), false, Accepted, "", nil, nil},
 	{"polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"normal }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, []string{"consent.polarity"}},
+	{"a null token that says no", one("consent", "email", "email: Mail", `status: { from: S, enum: { given: [Y] }, null_tokens: ["n/a", "-", "Opt-Out"] }`), sheet("Mail | S", "a@example.com | opt-out"), false, Skipped, "consent.no_answer", []string{"consent.no_answer"}, []string{"consent.refusal_is_null"}},
+	{"a null token that says nothing", one("consent", "email", "email: Mail", `status: { from: S, enum: { given: [Y] }, null_tokens: ["n/a", "-", "pending"] }`), sheet("Mail | S", "a@example.com | Y"), false, Accepted, "", nil, nil},
 	{"inverted polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"inverted }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, nil},
 	{"keys that differ in case", withField(), sheet("Mail | S", "a@example.com | Y", "A@example.com | Y"), false, Accepted, "", nil, []string{"key.case_only"}},
 	{"unmapped column", withField(), sheet("Mail | S | Sort", "a@example.com | Y | 7"), false, Accepted, "", nil, []string{"column.unmapped"}},

@@ -32,6 +32,7 @@ type Batch struct {
 	path        string
 	digest      string
 	unconfirmed []strictyaml.Fault
+	held        map[string]string // see holdFiles
 }
 
 // Tenant is the organisation whose registers are migrated. Namespace is a random UUID, made once per tenant by init: every id
@@ -155,8 +156,8 @@ func (b *Batch) check(doc *strictyaml.Document) {
 		}
 		seen[s.Name] = true
 		if s.Confirm {
-			b.unconfirmed = append(b.unconfirmed, doc.Place(at+"confirm", "system, owner, obtained_at and zone of source "+s.Name+" are drafted, and nobody has confirmed them",
-				"check each by its evidence; then remove confirm: true"))
+			b.unconfirmed = append(b.unconfirmed, doc.Place(at+"confirm", "system, obtained_at and zone of source "+s.Name+" are drafted, and nobody has confirmed them",
+				"check each by its evidence, and write who owns the export; then remove confirm: true"))
 		}
 		need(at+"system", s.System, "name the source system; ids depend on it, so never change it later")
 		if need(at+"obtained_at", s.ObtainedAt, "write when the export was made, like 2026-10-01T09:00:00+02:00") {
@@ -222,6 +223,9 @@ func (b *Batch) Files() []string {
 
 // abs makes a path of batch.yaml absolute.
 func (b *Batch) abs(p string) string {
+	if held := b.held[p]; held != "" {
+		return filepath.Join(b.dir, filepath.FromSlash(held))
+	}
 	return filepath.Join(b.dir, filepath.FromSlash(namedFile(b.dir, p)))
 }
 

@@ -136,9 +136,8 @@ func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
 	if d.text && b.opt.Delimiter != "" {
 		fmt.Fprintf(b, "    delimiter: %s\n", strconv.Quote(b.opt.Delimiter))
 	}
-	owner := "administrator of " + system
 	fmt.Fprintf(b, "    # evidence: %s\n    system: %s\n", why, suggest.Scalar(system))
-	fmt.Fprintf(b, "    # evidence: none but the system; write who answers for this export\n    owner: %s\n", suggest.Scalar(owner))
+	fmt.Fprintf(b, "    # owner: who answers for this export? Nothing in a file says it; write a name or a role\n")
 	fmt.Fprintf(b, "    # definition: what it holds\n    mapping: %s\n", mapping)
 	fmt.Fprintf(b, "    # evidence: the file was last changed then; write when the export was made, for what is undated counts as of that time\n    obtained_at: %s\n", d.changed.Format(time.RFC3339))
 	if d.found != nil && d.found.Preset.Zone != "" {
@@ -148,7 +147,7 @@ func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
 	}
 	fmt.Fprintf(b, "    tolerance: { rows: 0 }\n    confirm: true\n")
 	shared.Name = name
-	shared.By = mappings.StatedBy{Name: owner, At: d.changed.Format(time.DateOnly)}
+	shared.By = mappings.StatedBy{At: d.changed.Format(time.DateOnly)} // a person has to say who states what no row says
 	data, what := d.mapping(&shared)
 	b.writes[mapping] = data
 	b.order = append(b.order, Drafted{mapping, what})
@@ -192,9 +191,6 @@ func Suggest(ctx context.Context, b *Batch, name string) ([]byte, error) {
 			if s.Name == name && of == nil {
 				of = d
 				shared.By = mappings.StatedBy{Name: s.Owner, At: time.UnixMicro(s.obtained).UTC().Format(time.DateOnly)}
-				if shared.By.Name == "" {
-					shared.By.Name = "administrator of " + s.System
-				}
 			}
 		}
 	}

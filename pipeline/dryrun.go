@@ -131,15 +131,18 @@ func (p *Pipeline) mappingDrift(mapped *MapResult, maps []*mappings.Mapping) str
 // run is one dry-run under way.
 type dryRunner struct {
 	*Pipeline
-	rec      *recorder
-	rejected *rejectedWriter
-	dir      string
-	facts    *facts
-	res      *DryRunResult
-	today    string
-	came     map[string]*came                                                 // by source: see leftOut
-	stored   func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
-	obtained map[string]int64                                                 // see firstObtained
+	rec       *recorder
+	rejected  *rejectedWriter
+	dir       string
+	facts     *facts
+	res       *DryRunResult
+	today     string
+	came      map[string]*came // by source: see leftOut
+	token     func(kind, value string) string
+	given     heldGiven
+	elsewhere []spoken                                                         // what speaks against consents in rows that are none of the snapshot's
+	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
+	obtained  map[string]int64                                                 // see firstObtained
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -168,7 +171,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return err
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
-	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), today: p.batch.newestObtained().Format(time.DateOnly)}
+	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -267,6 +270,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return err
 	}
 	d.facts.settleMixed()
+	if err := d.findHeldGiven(ctx, in.frozen.Number); err != nil {
+		return err
+	}
 	if err := settle(order[early:]); err != nil {
 		return err
 	}
@@ -275,6 +281,10 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		r.Rows.add(results[i].Rows)
 		r.Staged = append(r.Staged, files[i]...)
 	}
+	if err := d.againstElsewhere(in.frozen); err != nil {
+		return err
+	}
+	r.StillGiven = len(d.given.shown)
 	r.Complete, r.Passed = true, !rec.fatal
 	if err := rec.close(&r.Outcome, dir); err != nil {
 		return err

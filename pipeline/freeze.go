@@ -48,6 +48,9 @@ type frozenOwner struct {
 // Freeze copies the inventoried bytes into the vault as a BagIt bag, signs its tag manifest with the installation's key and
 // verifies what it wrote. Bytes that differ from the inventory's are refused.
 func (p *Pipeline) Freeze(ctx context.Context) (*FreezeResult, error) {
+	if err := p.holdFiles(ctx); err != nil {
+		return nil, err
+	}
 	inv, rec, err := last[InventoryResult](ctx, p, Inventory)
 	if err != nil {
 		return nil, err

@@ -92,14 +92,6 @@ type hazard struct {
 	message string
 }
 
-// some counts with the word that fits.
-func some(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // sheetHazards lists what is doubtful about a sheet that was read to its end.
 func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 	say := func(rule string, col int, at source.Places, format string, args ...any) {
@@ -110,7 +102,7 @@ func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 	case m.Filtered:
 		say("sheet.filter_active", -1, m.HiddenRows, "a filter is active; %d of the rows that are read are hidden", m.HiddenRows.N)
 	case m.HiddenRows.N > 0:
-		say("sheet.hidden_rows", -1, m.HiddenRows, "%s something; what is hidden is read as well", some(m.HiddenRows.N, "hidden row holds", "hidden rows hold"))
+		say("sheet.hidden_rows", -1, m.HiddenRows, "%s something; what is hidden is read as well", finding.Count(m.HiddenRows.N, "hidden row holds", "hidden rows hold"))
 	}
 	if letters, filled := r.hiddenColumns(); len(letters) > 0 {
 		say("sheet.hidden_columns", letters[0], source.Places{N: filled}, "hidden columns that hold something: %s", lettersOf(letters))
@@ -122,23 +114,23 @@ func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 		}
 	}
 	if merged.N > 0 {
-		say("sheet.merged_cells", -1, merged, "%s below the header; only the first cell holds the value", some(merged.N, "merged range", "merged ranges"))
+		say("sheet.merged_cells", -1, merged, "%s below the header; only the first cell holds the value", finding.Count(merged.N, "merged range", "merged ranges"))
 	}
 	if m.Comments.N > 0 {
-		say("sheet.comments", -1, m.Comments, "%s, which no mapping reads", some(m.Comments.N, "cell has a comment", "cells have comments"))
+		say("sheet.comments", -1, m.Comments, "%s, which no mapping reads", finding.Count(m.Comments.N, "cell has a comment", "cells have comments"))
 	}
 	h := &r.hazards
 	if h.samples.N > 0 {
-		say("row.sample", -1, h.samples, "%s words or addresses of samples and tests", some(h.samples.N, "row holds", "rows hold"))
+		say("row.sample", -1, h.samples, "%s words or addresses of samples and tests", finding.Count(h.samples.N, "row holds", "rows hold"))
 	}
 	if h.totals.N == 0 && h.total > 0 && h.total == h.row && r.rows > 1 {
 		h.totals.Add(h.total)
 	}
 	if h.totals.N > 0 {
-		say("row.totals", -1, h.totals, "%s like totals", some(h.totals.N, "row looks", "rows look"))
+		say("row.totals", -1, h.totals, "%s like totals", finding.Count(h.totals.N, "row looks", "rows look"))
 	}
 	if h.tables.N > 0 {
-		say("sheet.several_tables", -1, h.tables, "%s like headers of further tables", some(h.tables.N, "row after blank ones looks", "rows after blank ones look"))
+		say("sheet.several_tables", -1, h.tables, "%s like headers of further tables", finding.Count(h.tables.N, "row after blank ones looks", "rows after blank ones look"))
 	} else if col, ok := r.besides(); ok {
 		say("sheet.several_tables", col, source.Places{}, "the header has a gap before column %s, with columns on both sides: there may be two tables beside each other", source.Letters(col))
 	}
@@ -154,35 +146,35 @@ func (r *readProfile) columnHazards(col int, x role, workbook bool, say func(rul
 	name := fmt.Sprintf("column %s (%s)", source.Letters(col), r.name(col))
 	numbers := c.counts[source.Number][source.General]
 	if at := h.differing(); at.N > 0 {
-		say("column.colours_vary", col, at, "%s: %d of %d cells differ from the others in fill or font colour", name, at.N, c.filled)
+		say("column.colours_vary", col, at, "%s: %d of %s from the others in fill or font colour", name, at.N, finding.Count(c.filled, "cell differs", "cells differ"))
 	}
 	if h.formulas.N > 0 && (x.status || x.event || x.deadline) {
 		say("column.formula_decides", col, h.formulas, "%s: formulas give %d of its values", name, h.formulas.N)
 	}
 	if workbook && h.numerals.N > 0 && (numbers > 0 && !x.id && !x.phone || x.exact || !x.mapped && !x.id && !x.phone && h.numerals.N == c.filled) {
-		say("column.numbers_as_text", col, h.numerals, "%s: %d numbers are stored as text, %d as numbers", name, h.numerals.N, numbers)
+		say("column.numbers_as_text", col, h.numerals, "%s: %s stored as text, %d as numbers", name, finding.Count(h.numerals.N, "number is", "numbers are"), numbers)
 	}
 	if numbers > 0 && (x.phone || x.id && c.of(source.Text) > 0) {
-		say("column.text_as_numbers", col, source.Places{N: numbers}, "%s: %s as numbers", name, some(numbers, "value that should be text is stored", "values that should be text are stored"))
+		say("column.text_as_numbers", col, source.Places{N: numbers}, "%s: %s as numbers", name, finding.Count(numbers, "value that should be text is stored", "values that should be text are stored"))
 	}
 	if !x.event || h.dates == 0 {
 		return
 	}
 	if h.dates == c.filled && h.dates >= constantMin && !c.over && c.count() == 1 {
-		say("date.all_equal", col, source.Places{N: h.dates}, "%s: all of its %d dates are the same", name, h.dates)
+		say("date.all_equal", col, source.Places{N: h.dates}, "%s: all of its %s the same", name, finding.Count(h.dates, "date is", "dates are"))
 	}
 	if h.clocks >= constantMin && h.midnight == h.clocks {
-		say("date.all_midnight", col, source.Places{N: h.clocks}, "%s: all of its %d times are midnight", name, h.clocks)
+		say("date.all_midnight", col, source.Places{N: h.clocks}, "%s: all of its %s midnight", name, finding.Count(h.clocks, "time is", "times are"))
 	}
 	if h.future.N > 0 {
-		say("date.future", col, h.future, "%s: %s after the time at which the export was obtained", name, some(h.future.N, "date lies", "dates lie"))
+		say("date.future", col, h.future, "%s: %s after the time at which the export was obtained", name, finding.Count(h.future.N, "date lies", "dates lie"))
 	}
 	if x.consent || !x.mapped {
 		switch {
 		case h.minute.N > 0:
-			say("consent.time_of_export", col, h.minute, "%s: %s of the minute in which the export was obtained", name, some(h.minute.N, "time is", "times are"))
+			say("consent.time_of_export", col, h.minute, "%s: %s of the minute in which the export was obtained", name, finding.Count(h.minute.N, "time is", "times are"))
 		case h.day.N >= constantMin && h.day.N*2 > h.dates:
-			say("consent.time_of_export", col, h.day, "%s: %d of %d dates are the day on which the export was obtained", name, h.day.N, h.dates)
+			say("consent.time_of_export", col, h.day, "%s: %d of %s the day on which the export was obtained", name, h.day.N, finding.Count(h.dates, "date is", "dates are"))
 		}
 	}
 }
@@ -296,7 +288,7 @@ func (r *readProfile) outsideLists(ctx context.Context, lists *listReader, i int
 	}
 	for col, at := range outside {
 		if at.N > 0 {
-			found = append(found, hazard{"value.outside_list", col, at, fmt.Sprintf("column %s (%s): %s none of those that the data-validation list allows", source.Letters(col), r.name(col), some(at.N, "value is", "values are"))})
+			found = append(found, hazard{"value.outside_list", col, at, fmt.Sprintf("column %s (%s): %s none of those that the data-validation list allows", source.Letters(col), r.name(col), finding.Count(at.N, "value is", "values are"))})
 		}
 	}
 	return found, nil

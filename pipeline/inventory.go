@@ -21,6 +21,9 @@ import (
 
 // Inventory looks at every file of the batch, every sheet, every column, and writes nothing but its findings.
 func (p *Pipeline) Inventory(ctx context.Context) (*InventoryResult, error) {
+	if err := p.holdFiles(ctx); err != nil {
+		return nil, err
+	}
 	digests, err := p.fileDigests()
 	if err != nil {
 		return nil, err
@@ -242,7 +245,7 @@ func countOf(book source.Book, r io.ReaderAt, size int64, opt source.Options) (*
 // compareCounts refuses a file in which the second, independent count finds other rows or cells than the reader.
 func compareCounts(f *InventoryFile, counted []count.Sheet) error {
 	if len(counted) != len(f.Sheets) {
-		return &source.Error{Kind: source.ErrMalformed, File: f.File, Message: fmt.Sprintf("the reader finds %d sheets, an independent count %d", len(f.Sheets), len(counted)), Remedy: countRemedy}
+		return &source.Error{Kind: source.ErrMalformed, File: f.File, Message: fmt.Sprintf("the reader finds %s, an independent count %d", finding.Count(len(f.Sheets), "sheet", "sheets"), len(counted)), Remedy: countRemedy}
 	}
 	for i := range f.Sheets {
 		s, c := &f.Sheets[i], counted[i]
@@ -339,21 +342,21 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 				f.Severity = finding.Info
 			}
 			f.Rows = prof.facts.Rows
-			f.Message = fmt.Sprintf("the sheet is hidden and has %d rows", prof.facts.Rows)
+			f.Message = "the sheet is hidden and has " + finding.Count(prof.facts.Rows, "row", "rows")
 		})
 	}
 	if n := prof.facts.FormulasNoCache; n > 0 {
-		report("cell.formula_no_cache", hazard(n, 0, 0, "%s no stored result; nothing is read there", some(n, "formula has", "formulas have")))
+		report("cell.formula_no_cache", hazard(n, 0, 0, "%s no stored result; nothing is read there", finding.Count(n, "formula has", "formulas have")))
 	}
 	if n := prof.facts.ErrorCells; n > 0 {
-		report("cell.error", hazard(n, 0, 0, "%s an error such as #N/A", some(n, "cell holds", "cells hold")))
+		report("cell.error", hazard(n, 0, 0, "%s an error such as #N/A", finding.Count(n, "cell holds", "cells hold")))
 	}
 	if prof.repeats > 0 {
-		report("row.duplicate", hazard(prof.repeats, 0, 0, "%s another row cell by cell", some(prof.repeats, "row repeats", "rows repeat")))
+		report("row.duplicate", hazard(prof.repeats, 0, 0, "%s another row cell by cell", finding.Count(prof.repeats, "row repeats", "rows repeat")))
 	}
 	for _, k := range prof.keys {
 		if k.repeats > 0 {
-			report("key.duplicate", hazard(k.repeats, k.first, k.last, "%s the key of another row (%s)", some(k.repeats, "row repeats", "rows repeat"), k.label))
+			report("key.duplicate", hazard(k.repeats, k.first, k.last, "%s the key of another row (%s)", finding.Count(k.repeats, "row repeats", "rows repeat"), k.label))
 		}
 	}
 	for col, c := range prof.columns {
@@ -364,16 +367,16 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 			}
 		}
 		if c.mixed() {
-			report("column.mixed_types", at(hazard(c.filled, 0, 0, "column %s (%s) mixes text with numbers or dates: %d of %d cells are text",
-				source.Letters(col), prof.name(col), c.of(source.Text), c.filled)))
+			report("column.mixed_types", at(hazard(c.filled, 0, 0, "column %s (%s) mixes text with numbers or dates: %d of %s text",
+				source.Letters(col), prof.name(col), c.of(source.Text), finding.Count(c.filled, "cell is", "cells are"))))
 		}
 		if c.padded > 0 {
 			report("id.zeros_lost", at(hazard(c.padded, c.first, c.last, "column %s (%s): %s leading zeros that exist only in the number format",
-				source.Letters(col), prof.name(col), some(c.padded, "number shows", "numbers show"))))
+				source.Letters(col), prof.name(col), finding.Count(c.padded, "number shows", "numbers show"))))
 		}
 		if n := c.eNotation + c.long; n > 0 {
 			report("id.precision_lost", at(hazard(n, c.first, c.last, "column %s (%s): %s more than 15 digits; a spreadsheet keeps 15, the others are lost",
-				source.Letters(col), prof.name(col), some(n, "number has", "numbers have"))))
+				source.Letters(col), prof.name(col), finding.Count(n, "number has", "numbers have"))))
 		}
 	}
 	for _, o := range prof.outline {
@@ -384,7 +387,7 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 			if c := prof.columns[col]; !c.over && c.count() == 1 {
 				report("consent.constant_column", func(f *finding.Finding) {
 					f.Rows, f.Column = c.filled, source.Letters(col)
-					f.Message = fmt.Sprintf("column %s (%s) holds one value in all of its %d cells; a real register has some of each", source.Letters(col), prof.name(col), c.filled)
+					f.Message = fmt.Sprintf("column %s (%s) holds one value in all of its %s; a real register has some of each", source.Letters(col), prof.name(col), finding.Count(c.filled, "cell", "cells"))
 				})
 			}
 		}

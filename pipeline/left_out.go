@@ -76,10 +76,10 @@ func speaks(rec *importers.Record) bool {
 }
 
 // said are the records of a row that speak against consents, whatever becomes of the row.
-func said(row *mappings.Row, f func(k int, rec *importers.Record)) {
+func said(row *mappings.Row, f func(k int, rec *mappings.RecordOut)) {
 	for k, rec := range append(slices.Clone(row.Partial), row.Records...) {
 		if speaks(&rec.Record) {
-			f(k, &rec.Record)
+			f(k, &rec)
 		}
 	}
 }
@@ -87,9 +87,11 @@ func said(row *mappings.Row, f func(k int, rec *importers.Record)) {
 // hear takes in what rows of a mended workbook say against consents that can't be taken: nobody knows which rows they are, but
 // somebody said it.
 func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
-	return sh.view.hear(ctx, plan, func(row *mappings.Row, _ int) {
-		said(row, func(k int, rec *importers.Record) {
-			d.facts.know(rec, fmt.Sprintf("%s heard %d record %d", sh.src.Name, row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+	return sh.view.hear(ctx, plan, func(row *mappings.Row, h *heardRow) {
+		said(row, func(k int, rec *mappings.RecordOut) {
+			id := fmt.Sprintf("%s heard %d record %d", sh.src.Name, row.Num, k)
+			d.facts.know(&rec.Record, id, sh.src.System, sh.src.obtained, standing{rejected: true})
+			d.elsewhere = append(d.elsewhere, newSpoken(id, sh.src, rec, spoken{row: h.row, heard: true}))
 		})
 	})
 }
@@ -268,23 +270,28 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		}
 		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number)
 	}
-	say := func(row *mappings.Row, num int) {
+	say := func(row *mappings.Row, num int, at spoken) {
 		if back(row, num) {
 			return
 		}
-		said(row, func(k int, rec *importers.Record) {
-			l.facts.know(rec, fmt.Sprintf("%s of %s row %d record %d", s.Name, fr.Snapshot, row.Num, k), s.System, s.obtained, standing{rejected: true})
+		said(row, func(k int, rec *mappings.RecordOut) {
+			id := fmt.Sprintf("%s of %s row %d record %d", s.Name, fr.Snapshot, row.Num, k)
+			l.facts.know(&rec.Record, id, s.System, s.obtained, standing{rejected: true})
+			at.snapshot, at.number = fr.Snapshot, fr.Number
+			l.elsewhere = append(l.elsewhere, newSpoken(id, s, rec, at))
 		})
 	}
 	if err := rows(func(row *mappings.Row) {
 		l.went(now, fr, s, row, wanted[row.Num])
-		say(row, row.Num)
+		say(row, row.Num, spoken{file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
 		l.link(s, row, wanted[row.Num], back(row, row.Num))
 		l.content(sh, row, l.rowPlace(fr.Snapshot, s.Name, row.Num), back(row, row.Num))
 	}); err != nil {
 		return err
 	}
-	return sh.view.hear(ctx, plan, say)
+	return sh.view.hear(ctx, plan, func(row *mappings.Row, h *heardRow) {
+		say(row, h.num, spoken{file: part.File, sheet: part.Sheet, row: h.row, heard: true})
+	})
 }
 
 // link takes in who is one subject as far as a rejected row says so, which the register does not know. Of one that was rejected because

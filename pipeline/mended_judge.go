@@ -133,8 +133,8 @@ func (s *settler) strays() error {
 }
 
 // hear puts the rows of a mended workbook that can't be taken through the plan of their source, only for what they say against
-// consents. f gets each, with the number of the row of the source that it may be, or 0.
-func (v *mendedView) hear(ctx context.Context, plan *mappings.Plan, f func(row *mappings.Row, num int)) error {
+// consents. f gets each, and what is known of where it stands.
+func (v *mendedView) hear(ctx context.Context, plan *mappings.Plan, f func(row *mappings.Row, h *heardRow)) error {
 	if v == nil || len(v.heard) == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (v *mendedView) hear(ctx context.Context, plan *mappings.Plan, f func(row *
 		plan.Keep(b, &kept)
 		for k := range kept.List {
 			row := &kept.List[k]
-			f(row, v.heard[row.Num-apart].num)
+			f(row, &v.heard[row.Num-apart])
 		}
 		return nil
 	})

@@ -20,7 +20,7 @@ type strayRow struct {
 // heardRow is a row of a mended workbook that can't be taken as the row of the source that it says it is.
 type heardRow struct {
 	row   int // of the workbook
-	num   int // of the source, if its token is known
+	num   int // of the source, if its token is known; else 0
 	cells []mendedCell
 }
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 )
 
 func TestPersonalFile(t *testing.T) {
@@ -35,5 +37,30 @@ func TestShownFileIsFoundAgain(t *testing.T) {
 	}
 	if got := fileByNumber(dir, "gone@x.invalid.csv"); got != "#0" || namedFile(dir, got) != "#0" || namedFile(dir, "#9") != "#9" {
 		t.Errorf("a file that isn't there is shown as %s", got)
+	}
+}
+
+// What sheetlift writes beside the exports, and what a spreadsheet program leaves there for a while, has no position.
+func TestOwnFilesHaveNoPosition(t *testing.T) {
+	dir := t.TempDir()
+	book := func(name, by string) {
+		f := excelize.NewFile()
+		defer f.Close()
+		if err := f.SetDocProps(&excelize.DocProperties{Creator: by}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.SaveAs(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	book("a-review.xlsx", "sheetlift")
+	book("b-export.xlsx", "Somebody")
+	for _, name := range []string{"e@x.invalid.csv", "~$b-export.xlsx", ".hidden.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if shown := fileByNumber(dir, "e@x.invalid.csv"); shown != "#2" || namedFile(dir, shown) != "e@x.invalid.csv" {
+		t.Errorf("shown as %s", shown)
 	}
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,6 +52,11 @@ func draftedOnly(t *testing.T, files map[string]string) *house {
 
 var confirmLine = regexp.MustCompile(`(?m)^ *confirm: true\n`)
 
+// confirmed takes away what asks to be confirmed, and names who states what no row says.
+func confirmed(data []byte) []byte {
+	return bytes.ReplaceAll(confirmLine.ReplaceAll(data, nil), []byte(`stated_by: { name: "",`), []byte("stated_by: { name: Tester,"))
+}
+
 func (h *house) confirm() {
 	h.t.Helper()
 	list, err := filepath.Glob(filepath.Join(h.dir, "mappings", "*.yaml"))
@@ -62,7 +68,7 @@ func (h *house) confirm() {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if err := os.WriteFile(path, confirmLine.ReplaceAll(data, nil), 0o600); err != nil {
+		if err := os.WriteFile(path, confirmed(data), 0o600); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -79,7 +85,7 @@ func fixture(t *testing.T, name string) string {
 	return string(data)
 }
 
-// Each preset's fixture goes from init to a dry-run by confirmations alone, and each row becomes what the preset's page says.
+// Each preset's fixture goes from init to a dry-run by confirmations and a name for who states what no row says, and each row becomes what the preset's page says.
 func TestPresetFixtures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -252,9 +258,11 @@ func TestDraftsAreRefusedUntilConfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, confirmLine.ReplaceAll(data, nil), 0o600); err != nil {
+	if err := os.WriteFile(path, confirmed(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	name := "mappings/klaviyo.yaml"
+	h.write(name, strings.ReplaceAll(h.text(name), `stated_by: { name: "",`, "stated_by: { name: Tester,"))
 	_, err = h.run(pipeline.Map)
 	if !errors.As(err, &errs) {
 		t.Fatalf("map of a draft: %v", err)
@@ -323,5 +331,47 @@ func TestPresetInAWorkbook(t *testing.T) {
 	r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
 	if want := (pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}); r.Rows != want || r.Entities["case"].Records != 3 {
 		t.Errorf("%+v, want %+v", r.Rows, want)
+	}
+}
+
+// Nobody is made to answer for an export, or for what no row says: the draft asks for them, and map refuses it as long as a statement
+// has no name, confirmed or not.
+func TestDraftNamesNobody(t *testing.T) {
+	t.Parallel()
+	h := draftedOnly(t, map[string]string{"kunden.csv": "Kundennr;Mail;Newsletter\n1;a@example.com;ja\n2;b@example.com;nein\n"})
+	batch, mapping := h.text("batch.yaml"), h.text("mappings/kunden.yaml")
+	if !strings.Contains(batch, "# owner: who answers") || strings.Contains(batch, "\n    owner:") || strings.Contains(batch+mapping, "administrator") {
+		t.Errorf("%s\n%s", batch, mapping)
+	}
+	h.write("batch.yaml", confirmLine.ReplaceAllString(batch, ""))
+	h.write("mappings/kunden.yaml", strings.Replace(confirmLine.ReplaceAllString(mapping, ""), "        const:\n", "        const: news\n", 1))
+	if _, err := h.run(pipeline.Map); err == nil || strings.Count(err.Error(), "stated_by has no name") != 2 {
+		t.Error(err)
+	}
+}
+
+// A file that batch.yaml names by its position stays the same file when others come into the folder: what sheetlift wrote does not count, and
+// whatever else came is told from it by the bytes that were seen before.
+func TestPositionsHold(t *testing.T) {
+	t.Parallel()
+	h := drafted(t, map[string]string{"ben@shop.example.csv": "Kundennr;Mail;Newsletter\n1;a@example.com;ja\n2;b@example.com;nein\n3;c@example.com;vielleicht\n", "purposes.csv": purposesCSV})
+	if !strings.Contains(h.text("batch.yaml"), `file: "#1"`) {
+		t.Fatal(h.text("batch.yaml"))
+	}
+	batch := h.text("batch.yaml")
+	h.write("batch.yaml", strings.ReplaceAll(batch, "tolerance: { rows: 0 }", "tolerance: { rows: 1, reason: known, owner: Tester }"))
+	first := h.mustRun(pipeline.Inventory)["inventory"].(*pipeline.InventoryResult)
+	h.write("a-new-export.csv", "Some,Thing\n1,2\n")
+	second := h.mustRun(pipeline.Reconcile)
+	if got := second["inventory"].(*pipeline.InventoryResult); got.Digest != first.Digest {
+		t.Errorf("the inventory saw %s of %d bytes, before %d bytes", got.Files[0].File, got.Files[0].Size, first.Files[0].Size)
+	}
+	h.rejects("a-mend.xlsx")
+	h.write("a-mend.csv", "Kundennr;Mail;Newsletter\n3;c@example.com;vielleicht\n")
+	if again := h.mustRun(pipeline.Reconcile)["freeze"].(*pipeline.FreezeResult); !again.AlreadyDone {
+		t.Errorf("frozen again: %+v", again.Files)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "a-mend.xlsx")); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -84,6 +84,12 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 				return err
 			}
 		}
+		dry, err := p.lastJudged(ctx)
+		if err != nil {
+			rec.abandon()
+			return err
+		}
+		r.StillGiven = dry.StillGiven
 		r.Complete = true
 		r.Passed = r.Passed && !rec.fatal
 		return rec.close(&r.Outcome, dir)
@@ -165,7 +171,7 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 		r.Entities = append(r.Entities, re)
 		picked = append(picked, sample...)
 		if !re.Agree {
-			if err := p.disagree(rec, sh, r, fmt.Sprintf("%s: %d records staged, %d in the register, or their contents differ", e.Name, a.Count, b.Count)); err != nil {
+			if err := p.disagree(rec, sh, r, fmt.Sprintf("%s: %s staged, %d in the register, or their contents differ", e.Name, finding.Count(a.Count, "record", "records"), b.Count)); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"sheetlift/importers/source"
 	"sheetlift/manifests"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -172,7 +173,7 @@ func (w *rejectsWriter) rows(ctx context.Context, i int, head func(*sheet, *sour
 		return nil
 	})
 	if err == nil && left != 0 {
-		err = &IntegrityError{What: "list of rejected rows", Detail: fmt.Sprintf("%d rows of source %s are not in the frozen file", left, s.Name), Remedy: "remove " + w.dir + " and run `sheetlift dryrun` again"}
+		err = &IntegrityError{What: "list of rejected rows", Detail: fmt.Sprintf("%s of source %s not in the frozen file", finding.Count(left, "row", "rows"), s.Name+finding.Word(left, " is", " are")), Remedy: "remove " + w.dir + " and run `sheetlift dryrun` again"}
 	}
 	return err
 }

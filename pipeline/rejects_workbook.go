@@ -11,6 +11,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"sheetlift/importers/source"
+	"sheetlift/pipeline/finding"
 )
 
 // The columns of a rejects sheet before the source's own. tokenHeader tells a rejects sheet from any other.
@@ -52,7 +53,7 @@ func (w *rejectsWriter) workbook(ctx context.Context, dry *DryRunResult, path st
 		if n := rejectedOf(dry, w.batch.Sources[i].Name); n == 0 {
 			continue
 		} else if n >= maxSheetRows {
-			return &ConfigError{File: path, Message: fmt.Sprintf("source %s has %d rejected rows, more than a sheet holds", w.batch.Sources[i].Name, n), Remedy: "write the original records with --rejects FILE.csv, or mend the export and freeze it as a delta"}
+			return &ConfigError{File: path, Message: fmt.Sprintf("source %s has more rejected rows than a sheet holds: %d", w.batch.Sources[i].Name, n), Remedy: "write the original records with --rejects FILE.csv, or mend the export and freeze it as a delta"}
 		}
 		s := &rejectsSheet{rejectsBook: out, key: w.key, snapshot: w.snap.name, source: w.batch.Sources[i].Name}
 		if err := w.rows(ctx, i, s.begin, s.row); err != nil {
@@ -65,9 +66,12 @@ func (w *rejectsWriter) workbook(ctx context.Context, dry *DryRunResult, path st
 			continue // rows of a mended workbook that no snapshot knows: they have no source to be written from
 		}
 		all += s.rows
-		lines = append(lines, [2]string{s.name, fmt.Sprintf("%d rejected rows of source %s (%s)", s.rows, s.source, w.batch.Sources[i].File)})
+		lines = append(lines, [2]string{s.name, fmt.Sprintf("%s of source %s (%s)", finding.Count(s.rows, "rejected row", "rejected rows"), s.source, w.batch.Sources[i].File)})
 	}
 	if err := out.explain(w.batch.Name, w.snap.name, lines); err != nil {
+		return err
+	}
+	if err := book.SetDocProps(&excelize.DocProperties{Creator: madeBy, LastModifiedBy: madeBy}); err != nil {
 		return err
 	}
 	f, err := partialOf(path)

@@ -219,9 +219,11 @@ type DryRunResult struct {
 	Sources  []DryRunSource          `json:"sources"`
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
-	Staged   []StagedFile            `json:"staged"`
-	Listed   string                  `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
-	Rejects  []RejectsFile           `json:"rejects,omitempty"`         // written on demand; no part of the digest
+	// StillGiven counts the given consents in the register that rejected rows speak against (consent.still_given).
+	StillGiven int           `json:"still_given,omitempty"`
+	Staged     []StagedFile  `json:"staged"`
+	Listed     string        `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
+	Rejects    []RejectsFile `json:"rejects,omitempty"`         // written on demand; no part of the digest
 }
 
 // RejectsFile is a file of rejected rows for their owner to mend.
@@ -298,6 +300,8 @@ type ReconcileResult struct {
 	Sources  []ReconciledSource `json:"sources"`
 	Entities []ReconciledEntity `json:"entities"`
 	Sample   []SamplePair       `json:"sample"`
+	// StillGiven is that of the dry-run.
+	StillGiven int `json:"still_given,omitempty"`
 }
 
 // ReconciledSource compares the source rows whose records were accepted: as frozen, as staged, as the register's provenance says.
@@ -341,7 +345,9 @@ type StatusResult struct {
 	Stages   []StageStatus `json:"stages"`
 	Next     string        `json:"next"` // the next command, or what is waited for
 	Cases    CaseCount     `json:"cases"`
-	Found    *Found        `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
+	// StillGiven is that of the newest dry-run.
+	StillGiven int    `json:"still_given,omitempty"`
+	Found      *Found `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
 }
 
 // Found is what a stage found.
@@ -407,9 +413,17 @@ type TraceRecord struct {
 	Places     []TracePlace      `json:"places"`
 	State      string            `json:"state,omitempty"` // consent: effective state of subject, purpose and channel
 	StateCause string            `json:"state_cause,omitempty"`
+	// Opposed are the rejected rows of the batch that speak against a given consent and change nothing of it.
+	Opposed []OpposedBy `json:"opposed_by_rejected,omitempty"`
 	// StateSoFar takes the place of State while something is unfinished that may change it.
 	StateSoFar      string `json:"state_so_far,omitempty"`
 	StateSoFarCause string `json:"state_so_far_cause,omitempty"`
+}
+
+// OpposedBy is the place of a rejected row.
+type OpposedBy struct {
+	Snapshot string `json:"snapshot"`
+	Place
 }
 
 // TracePlace is one place a record came from.

@@ -44,7 +44,7 @@ func (rv *reviewer) findings(ctx context.Context) error {
 			return err
 		}
 		if want := x.Findings.Error + x.Findings.Warning + x.Findings.Info; lines != want {
-			return changedFindings(x.FindingsFile, fmt.Sprintf("it has %d lines, the result of %s counts %d findings", lines, x.stage, want))
+			return changedFindings(x.FindingsFile, fmt.Sprintf("it has %s, the result of %s counts %s", finding.Count(lines, "line", "lines"), x.stage, finding.Count(want, "finding", "findings")))
 		}
 		if x.FindingsSum != "" && sum != x.FindingsSum {
 			return changedFindings(x.FindingsFile, "its bytes are not those that "+x.stage+" wrote")

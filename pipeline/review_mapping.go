@@ -23,7 +23,7 @@ func (rv *reviewer) decisions(ctx context.Context, s *Source, m *mappings.Mappin
 		rv.r.Decisions = append(rv.r.Decisions, d)
 	}
 	if s.Tolerance.Rows > 0 {
-		add(Decision{What: "tolerance", How: fmt.Sprintf("up to %d rejected rows: %s", s.Tolerance.Rows, s.Tolerance.Reason), By: s.Tolerance.Owner, Kind: "tolerance"})
+		add(Decision{What: "tolerance", How: fmt.Sprintf("up to %s: %s", finding.Count(s.Tolerance.Rows, "rejected row", "rejected rows"), s.Tolerance.Reason), By: s.Tolerance.Owner, Kind: "tolerance"})
 	}
 	if a := s.RetentionApproved; a != nil {
 		add(Decision{What: "retention", How: "records past their retention rule come in: " + a.Reason, By: a.Owner, Kind: "tolerance"})

@@ -14,7 +14,7 @@ import (
 func (rv *reviewer) judged(ctx context.Context) error {
 	j := &ReviewJudged{
 		Complete: rv.dry.Complete, Passed: rv.dry.Passed, Imported: rv.imp != nil && rv.imp.DryRun == rv.dry.Digest,
-		Rows: rv.dry.Rows, Entities: rv.dry.Entities, Cases: rv.dry.Cases, CaseList: []ReviewCase{}, Kinds: []CaseKind{},
+		Rows: rv.dry.Rows, Entities: rv.dry.Entities, Cases: rv.dry.Cases, StillGiven: rv.dry.StillGiven, CaseList: []ReviewCase{}, Kinds: []CaseKind{},
 	}
 	rv.r.Judged = j
 	gaps, err := rv.newGaps(ctx)

@@ -88,12 +88,14 @@ type ReviewJudged struct {
 	Rows     Rows                    `json:"rows"`
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
-	Evidence []EvidenceCount         `json:"evidence"`
-	Timeline Timeline                `json:"timeline"`
-	CaseList []ReviewCase            `json:"case_list"` // open ones that are overdue or due soon, the most urgent first
-	CaseLeft int                     `json:"cases_left_out,omitempty"`
-	Kinds    []CaseKind              `json:"case_kinds"`
-	Gaps     GapTable                `json:"gaps"`
+	// StillGiven counts the given consents in the register that rejected rows speak against.
+	StillGiven int             `json:"still_given,omitempty"`
+	Evidence   []EvidenceCount `json:"evidence"`
+	Timeline   Timeline        `json:"timeline"`
+	CaseList   []ReviewCase    `json:"case_list"` // open ones that are overdue or due soon, the most urgent first
+	CaseLeft   int             `json:"cases_left_out,omitempty"`
+	Kinds      []CaseKind      `json:"case_kinds"`
+	Gaps       GapTable        `json:"gaps"`
 }
 
 // EvidenceCount counts the consents of one source and purpose. Purpose is empty for those that name none, and OtherPurposes

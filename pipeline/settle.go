@@ -83,7 +83,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 	if s.out.Rows.Rejected > s.out.Tolerance {
 		err := add(d.rec, "source.over_tolerance", sh.src, sh.src.File, sh.env.Sheet, func(f *finding.Finding) {
 			f.Rows = s.out.Rows.Rejected
-			f.Message = fmt.Sprintf("%d rows are rejected, the tolerance is %d", s.out.Rows.Rejected, s.out.Tolerance)
+			f.Message = fmt.Sprintf("%s rejected, the tolerance is %d", finding.Count(s.out.Rows.Rejected, "row is", "rows are"), s.out.Tolerance)
 		})
 		if err != nil {
 			return s.out, nil, err
@@ -103,8 +103,10 @@ type settler struct {
 	out      DryRunSource
 	writers  map[string]*staged.Writer // by name of the staged file
 	part     *FrozenPart               // of a snapshot after the initial one
+	records  []identified              // of the row under way
 	faults   []rejectedBy              // of the row under way
 	keep     []judged                  // its records that may be staged
+	decided  []*decision               // of its records
 	derived  derivation
 	tally    verdictTally
 	block    int       // under way
@@ -147,6 +149,9 @@ func (s *settler) close() ([]StagedFile, error) {
 func (s *settler) reject(row *mappings.Row, rule string) error {
 	s.out.Rows.Rejected++
 	s.out.Rejected[rule]++
+	if err := s.againstHeld(row); err != nil {
+		return err
+	}
 	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 
@@ -159,6 +164,7 @@ func (s *settler) skip(rule string) {
 func (s *settler) row(x *passedRow) error {
 	row, records := x.row, x.records
 	defer func() { s.faults = s.faults[:0] }()
+	s.records = records
 	s.out.Rows.Read++
 	if torn, err := s.torn(row); torn || err != nil {
 		return err
@@ -178,24 +184,22 @@ func (s *settler) row(x *passedRow) error {
 	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) && !s.solved(row, records) {
 		return s.unmended(row)
 	}
-	keep := s.keep[:0]
-	defer func() { s.keep = keep }()
+	keep, decided := s.keep[:0], s.decided[:0]
+	defer func() { s.keep, s.decided = keep, decided }()
 	known, repeats := 0, 0
 	first := ""
 	for i := range records {
 		x := &records[i]
 		delete(s.gone, x.recordUID)
-		j, rule, err := s.judge(row, x)
-		if err != nil {
-			return err
+		j, d := s.judge(x)
+		if d.err != nil {
+			return d.err
 		}
-		if rule == "" && !x.History && slices.ContainsFunc(keep, func(k judged) bool { return k.recordUID == x.recordUID && k.content != x.content }) {
-			rule = "key.multiple_match" // two records of one row under one key
-			if err := s.report(row, rule, "", x, nil); err != nil {
-				return err
-			}
+		if d.rule == "" && !x.History && slices.ContainsFunc(keep, func(k judged) bool { return k.recordUID == x.recordUID && k.content != x.content }) {
+			d.rule, d.field, d.message = "key.multiple_match", "", "" // two records of one row under one key
 		}
-		switch rule {
+		decided = append(decided, d)
+		switch d.rule {
 		case "":
 			if !slices.ContainsFunc(keep, func(k judged) bool { return k.uid == j.uid }) { // one row may say a thing twice
 				keep = append(keep, j)
@@ -206,14 +210,20 @@ func (s *settler) row(x *passedRow) error {
 			known++
 		default:
 			if first == "" {
-				first = rule
+				first = d.rule
 			}
+		}
+	}
+	rekeyed := first == "" && len(keep) > 0 && known == 0 && s.facts.imported[place{s.sh.src.Name, row.Num}]
+	for i, d := range decided {
+		if err := s.tell(row, &records[i], d, first != "" || rekeyed); err != nil {
+			return err
 		}
 	}
 	switch {
 	case first != "":
 		return s.reject(row, first)
-	case len(keep) > 0 && known == 0 && s.facts.imported[place{s.sh.src.Name, row.Num}]:
+	case rekeyed:
 		if err := s.report(row, "row.rekeyed", "", nil, nil); err != nil {
 			return err
 		}
@@ -284,29 +294,36 @@ func (s *settler) subjectToken(x *identified) string {
 	return ""
 }
 
-// judge decides one record and reports why it is rejected, and what is doubtful about it.
-func (s *settler) judge(row *mappings.Row, x *identified) (judged, string, error) {
+// judge decides one record.
+func (s *settler) judge(x *identified) (judged, *decision) {
 	d := x.decided
 	if d == nil {
 		made := s.decider.decide(x)
 		d = &made
 	}
-	if d.err != nil {
-		return judged{}, "", d.err
-	}
-	if d.rule == "" {
+	if d.rule == "" && d.err == nil {
 		s.opposed(x, d)
 	}
+	return judged{identified: *x, verdict: d.verdict, part: d.part, version: d.version}, d
+}
+
+// ofTheRecord are the notes that say what becomes of a record. None of a rejected row comes in, whichever of them was at fault.
+var ofTheRecord = set("consent.overruled", "suppression.overrules", "subject.applies_to_all")
+
+// tell reports why a record is rejected, and what is doubtful about it.
+func (s *settler) tell(row *mappings.Row, x *identified, d *decision, rejected bool) error {
 	for _, n := range d.notes {
+		if rejected && ofTheRecord[n.rule] {
+			continue
+		}
 		if err := s.report(row, n.rule, n.field, x, worded(n.message)); err != nil {
-			return judged{}, "", err
+			return err
 		}
 	}
-	j := judged{identified: *x, verdict: d.verdict, part: d.part, version: d.version}
 	if d.rule == "" || d.rule == "row.repeat" || d.rule == "row.known" { // a skipped row is reported once, whatever its records
-		return j, d.rule, nil
+		return nil
 	}
-	return j, d.rule, s.report(row, d.rule, d.field, x, worded(d.message))
+	return s.report(row, d.rule, d.field, x, worded(d.message))
 }
 
 func worded(message string) func(*finding.Finding) {
@@ -335,7 +352,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 		return
 	}
 	if subject.Several {
-		d.rule, d.field, d.notes = "subject.multiple_match", keys[0].Kind, nil
+		d.rule, d.field = "subject.multiple_match", keys[0].Kind
 		return
 	}
 	if d.about = s.facts.doubted(d.about, keys); len(d.about) == 0 {
@@ -358,7 +375,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 		return
 	}
 	if over, _ := all.overrule(ev); over {
-		d.rule, d.field, d.notes = "consent.opposed_by_rejected", "status", nil
+		d.rule, d.field = "consent.opposed_by_rejected", "status"
 	}
 }
 

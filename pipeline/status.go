@@ -58,6 +58,13 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 		return nil, err
 	}
 	r.Next = nextOf(r.Stages)
+	dry, err := p.lastJudged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if dry != nil {
+		r.StillGiven = dry.StillGiven
+	}
 	stage, o, err := p.Found(ctx, "")
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"sheetlift/importers/source"
@@ -55,7 +54,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
 				if speaks(rec) {
-					d.facts.know(rec, fmt.Sprintf("%s row %d record %d", sh.src.Name, x.row.Num, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+					d.facts.know(rec, partialID(sh.src, x.row, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
 			if x.row.Verdict != mappings.Accepted {

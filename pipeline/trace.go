@@ -13,6 +13,7 @@ import (
 	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/store"
 )
 
@@ -83,6 +84,9 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 	}
 	if len(r.Records) == 0 {
 		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: unknownYet("give the key as the source has it, its parts joined by | in the mapping's order", r.Unfinished)}
+	}
+	if err := p.addOpposed(ctx, r); err != nil {
+		return nil, err
 	}
 	r.settle()
 	return r, nil
@@ -205,7 +209,7 @@ func shown(f *importers.Field, v *importers.Value, reveal bool) string {
 		return fmt.Sprint(v.Int)
 	}
 	if f.Data != importers.None && !reveal {
-		return fmt.Sprintf("(%s, %d characters)", strings.ReplaceAll(string(f.Data), "_", " "), utf8.RuneCountInString(v.Text))
+		return fmt.Sprintf("(%s, %s)", strings.ReplaceAll(string(f.Data), "_", " "), finding.Count(utf8.RuneCountInString(v.Text), "character", "characters"))
 	}
 	return v.Text
 }

@@ -170,8 +170,14 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.addOpposed(ctx, r); err != nil {
+		return nil, err
+	}
 	r.settle()
-	return r, err
+	return r, nil
 }
 
 // fieldsOf lists the fields that the cell gave, of places that are meant.

@@ -15,6 +15,7 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -99,7 +100,7 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 	}
 	verifyResult(q, check, Freeze+of, fr)
 	err = q.verifyBag(fr)
-	check("frozen bag: bytes, completeness, signature"+of, err, fmt.Sprintf("%d files, manifest %s", len(fr.Files), short(fr.Manifest)))
+	check("frozen bag: bytes, completeness, signature"+of, err, fmt.Sprintf("%s, manifest %s", finding.Count(len(fr.Files), "file", "files"), short(fr.Manifest)))
 	mapped, _, err := last[MapResult](ctx, q, Map)
 	if err != nil {
 		return err
@@ -112,12 +113,12 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 	verifyResult(q, check, DryRun+of, dry)
 	if dry != nil {
 		for _, f := range dry.Staged {
-			check("staged file "+stagedName(f.Source, f.Entity, f.Part)+of, checkStaged(f), fmt.Sprintf("%d records", f.Rows))
+			check("staged file "+stagedName(f.Source, f.Entity, f.Part)+of, checkStaged(f), finding.Count(f.Rows, "record", "records"))
 		}
 		if dry.Listed != "" {
 			n := 0
 			err := readRejected(filepath.Dir(dry.FindingsFile), dry.Listed, func(*rejectedRow) error { n++; return nil })
-			check("list of rejected rows"+of, err, fmt.Sprintf("%d rows", n))
+			check("list of rejected rows"+of, err, finding.Count(n, "row", "rows"))
 		}
 	}
 	u, err := p.lookUndos(ctx)
@@ -150,7 +151,7 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 				if err != nil && !errors.As(err, new(*IntegrityError)) && !errors.As(err, new(*FileError)) {
 					return err
 				}
-				check("register records of "+stagedName(f.Source, f.Entity, f.Part)+of, err, fmt.Sprintf("%d records read back, contents equal; %d corrected since", n, int64(f.Rows)-n))
+				check("register records of "+stagedName(f.Source, f.Entity, f.Part)+of, err, fmt.Sprintf("%s read back, contents equal; %d corrected since", finding.Count(n, "record", "records"), int64(f.Rows)-n))
 			}
 		}
 	}
@@ -167,9 +168,9 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 			return err
 		}
 		if whole && got != want || got < want {
-			err = fmt.Errorf("the register has provenance for %d records, %d were imported", got, want)
+			err = fmt.Errorf("the register has provenance for %s, imported: %d", finding.Count(got, "record", "records"), want)
 		}
-		check("provenance of the imported records"+of, err, fmt.Sprintf("%d records", got))
+		check("provenance of the imported records"+of, err, finding.Count(got, "record", "records"))
 	}
 	rec, _, err := last[ReconcileResult](ctx, q, Reconcile)
 	if err != nil {
@@ -199,7 +200,7 @@ func (p *Pipeline) checkRegister(ctx context.Context, f StagedFile, corrected ma
 		return 0, err
 	}
 	if want != got {
-		return want.Count, &IntegrityError{What: "register", Detail: fmt.Sprintf("%d records were imported and %d are there, or their contents differ", want.Count, got.Count),
+		return want.Count, &IntegrityError{What: "register", Detail: fmt.Sprintf("%s imported, found there: %d, or their contents differ", finding.Count(want.Count, "record was", "records were"), got.Count),
 			Remedy: "find out who changed the register since the import; restore it from a backup"}
 	}
 	return want.Count, nil
@@ -230,12 +231,12 @@ func verifyResult[R any](p *Pipeline, check func(string, error, string), stage s
 	}
 	n, got, err := countLines(o.FindingsFile)
 	if sum := o.Findings.Error + o.Findings.Warning + o.Findings.Info; err == nil && n != sum {
-		err = fmt.Errorf("it has %d lines, the result counts %d findings", n, sum)
+		err = fmt.Errorf("it has %s, the result counts %s", finding.Count(n, "line", "lines"), finding.Count(sum, "finding", "findings"))
 	}
 	if err == nil && o.FindingsSum != "" && got != o.FindingsSum {
 		err = fmt.Errorf("%s: its bytes are not those that were recorded", o.FindingsFile)
 	}
-	check("findings of "+stage, err, fmt.Sprintf("%d lines", n))
+	check("findings of "+stage, err, finding.Count(n, "line", "lines"))
 }
 
 // countLines returns how many lines a file has, and the SHA-256 of its bytes.

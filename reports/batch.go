@@ -9,6 +9,7 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/pipeline"
+	"sheetlift/pipeline/finding"
 )
 
 func status(p *page, r *pipeline.StatusResult) {
@@ -18,6 +19,7 @@ func status(p *page, r *pipeline.StatusResult) {
 	}
 	p.line("batch %s%s", clean(r.Batch), clean(of))
 	cases(p, r.Cases)
+	stillGiven(p, r.StillGiven)
 	t := table{head: []string{"stage", "state", "by", "finished", "digest", "remark"}}
 	for _, s := range r.Stages {
 		digest := ""
@@ -71,6 +73,9 @@ func trace(p *page, r *pipeline.TraceResult) {
 		}
 		if rec.StateSoFar != "" {
 			p.line("  state so far, not final: %s, because of %s", rec.StateSoFar, because(rec.StateSoFarCause))
+		}
+		for _, by := range rec.Opposed {
+			p.line("  but a rejected row speaks against it: %s (source %s, snapshot %s)", Place(&finding.Finding{File: by.File, Sheet: by.Sheet, Row: by.Row, Line: by.Line, Cell: by.Cell}), clean(by.Source), clean(by.Snapshot))
 		}
 		// Fields in the order of the entity, then what the rules derived.
 		names := slices.Sorted(maps.Keys(rec.Values))

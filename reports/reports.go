@@ -267,10 +267,7 @@ func (p *page) wrapped(lead string, items []string) {
 
 // counted is a number with its word.
 func counted[N int | int64](n N, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return number(n) + " " + word + "s"
+	return number(n) + " " + finding.Word(n, word, word+"s")
 }
 
 // number groups thousands, so that a million can be told from ten.

@@ -25,6 +25,7 @@ func review(p *page, r *pipeline.ReviewResult) {
 	}
 	p.line("review %s: %s, %s rejected", clean(r.Batch), verdict, counted(j.Rows.Rejected, "row"))
 	cases(p, j.Cases)
+	stillGiven(p, j.StillGiven)
 	t := table{head: []string{"source", "purpose", "consents", "receipts", "missing most"}}
 	for i := range j.Evidence {
 		e := &j.Evidence[i]

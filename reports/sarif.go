@@ -152,7 +152,7 @@ func SARIF(w io.Writer, c *Check) error {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{"error", sarifText{Text: strings.TrimSpace(clean(c.Why) + ". " + clean(c.Remedy))}})
 	}
 	if left > 0 {
-		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifText{Text: fmt.Sprintf("%d results of the least severity are left out; the findings file has them.", left)}})
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifText{Text: fmt.Sprintf("%s of the least severity not given here; the findings file has all.", finding.Count(left, "result", "results"))}})
 	}
 	run.Invocations = []sarifInvocation{invocation}
 	index := map[string]int{}
@@ -177,7 +177,7 @@ func (c *Check) sarifResult(g *Group, index int) sarifResult {
 	places := g.Places()
 	text := fmt.Sprintf("%s: %s %s", heading(c, g), meaning(g), g.First[0].Remedy)
 	if n := g.shownOf(c) - len(places); n > 0 {
-		text += fmt.Sprintf(" The first %d places are given.", len(places))
+		text += fmt.Sprintf(" Given here: the first %s.", finding.Count(len(places), "place", "places"))
 	}
 	r := sarifResult{
 		RuleID: g.Rule, RuleIndex: index, Level: level(g.Severity), Message: sarifText{Text: clean(text)},

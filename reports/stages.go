@@ -147,6 +147,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	}
 	p.head("dryrun", &r.Outcome, verdict)
 	cases(p, r.Cases)
+	stillGiven(p, r.StillGiven)
 	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerance", "skipped"}}
 	for _, s := range r.Sources {
 		t.add(s.Source, s.Rows.Read, s.Rows.Accepted, s.Rows.Rejected, s.Tolerance, s.Rows.Skipped)
@@ -194,6 +195,20 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	}
 }
 
+// StillGiven words how many given consents of the register rejected rows speak against.
+func StillGiven(n int) string {
+	if n == 1 {
+		return "1 consent in the register is given though a rejected row speaks against it"
+	}
+	return counted(n, "consent") + " in the register are given though rejected rows speak against them"
+}
+
+func stillGiven(p *page, n int) {
+	if n > 0 {
+		p.prose("  ", StillGiven(n)+" (consent.still_given)")
+	}
+}
+
 func cases(p *page, c pipeline.CaseCount) {
 	if c.Open > 0 {
 		p.line("  open cases: %s, %s overdue, %s due within seven days", number(c.Open), number(c.Overdue), number(c.DueSoon))
@@ -214,7 +229,7 @@ func few(items []string) []string {
 	if len(items) <= most+1 {
 		return items
 	}
-	return append(items[:most:most], fmt.Sprintf("and by %d more rules", len(items)-most))
+	return append(items[:most:most], "and by "+counted(len(items)-most, "more rule"))
 }
 
 // ordered lists counts in the order of names, and whatever else there is after them.
@@ -261,6 +276,7 @@ func reconcile(p *page, r *pipeline.ReconcileResult) {
 		verdict = "frozen, staged and register do NOT agree"
 	}
 	p.head("reconcile", &r.Outcome, verdict)
+	stillGiven(p, r.StillGiven)
 	if p.brief && r.Passed {
 		return
 	}

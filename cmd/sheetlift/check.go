@@ -274,8 +274,8 @@ func eachFinding(ctx context.Context, stage string, o *pipeline.Outcome, each fu
 		changed.Detail, changed.Err = err.Error(), err
 		return changed
 	case got != o.Findings:
-		changed.Detail = fmt.Sprintf("it has %d errors, %d warnings and %d infos, the result counts %d, %d and %d",
-			got.Error, got.Warning, got.Info, o.Findings.Error, o.Findings.Warning, o.Findings.Info)
+		changed.Detail = fmt.Sprintf("it has %s, %s and %d to know, the result counts %d, %d and %d",
+			finding.Count(got.Error, "error", "errors"), finding.Count(got.Warning, "warning", "warnings"), got.Info, o.Findings.Error, o.Findings.Warning, o.Findings.Info)
 		return changed
 	case o.FindingsSum != "" && hex.EncodeToString(sum.Sum(nil)) != o.FindingsSum:
 		changed.Detail = "its bytes are not those that " + stage + " wrote"

@@ -145,7 +145,7 @@ func listFindings(ctx context.Context, std stdio, stage string, outcome *pipelin
 		return written(reports.FindingLine(w, &f))
 	})
 	if err == nil && flags.output == asText {
-		_, err = fmt.Fprintf(w, "%d of %d findings of %s\n", taken, all, stage)
+		_, err = fmt.Fprintf(w, "%d of %s of %s\n", taken, finding.Count(all, "finding", "findings"), stage)
 	}
 	// What was read before a fault is printed; the exit code says that it is not all.
 	return flushed(w, err)

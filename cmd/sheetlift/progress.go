@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 )
 
@@ -165,9 +165,9 @@ func (p *progress) now() state {
 
 // pace says how far and how fast.
 func (s state) pace() string {
-	line := strconv.FormatInt(s.Rows, 10) + " rows"
+	line := finding.Count(s.Rows, "row", "rows")
 	if s.Of > 0 {
-		line = fmt.Sprintf("%d of %d rows (%d %%)", s.Rows, s.Of, s.Rows*100/s.Of)
+		line = fmt.Sprintf("%d of %s (%d %%)", s.Rows, finding.Count(s.Of, "row", "rows"), s.Rows*100/s.Of)
 	}
 	if s.Pass > 1 {
 		line += fmt.Sprintf(", pass %d", s.Pass)

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"sheetlift/pipeline"
 )
 
 // ours says how to know a file of each kind that an earlier run wrote. Nothing else is replaced: a mistyped flag must not cost an
@@ -21,22 +22,7 @@ var ours = map[string]func(head []byte, f *os.File, size int64) bool{
 	"html": func(head []byte, _ *os.File, _ int64) bool {
 		return bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) && bytes.Contains(head, []byte("<title>Review of "))
 	},
-	"xlsx": func(_ []byte, f *os.File, size int64) bool { return wroteWorkbook(f, size) },
-}
-
-// wroteWorkbook reports whether a workbook says that it is ours.
-func wroteWorkbook(f *os.File, size int64) bool {
-	z, err := zip.NewReader(f, size)
-	if err != nil {
-		return false
-	}
-	core, err := z.Open("docProps/core.xml")
-	if err != nil {
-		return false
-	}
-	defer core.Close()
-	text, err := io.ReadAll(io.LimitReader(core, 1<<16))
-	return err == nil && bytes.Contains(text, []byte("creator>sheetlift<"))
+	"xlsx": func(_ []byte, f *os.File, size int64) bool { return pipeline.OwnWorkbook(f, size, "Review of ") }, // no workbook of rejects, which somebody may have mended
 }
 
 // replaceable refuses to write over a file that is there and is no earlier one of the kind. An empty file holds nothing to lose.

@@ -11,6 +11,7 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/importers/staged"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/store"
 )
 
@@ -34,7 +35,7 @@ func (s *Sum) Add(h [32]byte) {
 func (s *Sum) AddHex(digest string) error {
 	var h [32]byte
 	if n, err := hex.Decode(h[:], []byte(digest)); err != nil || n != 32 {
-		return fmt.Errorf("not a SHA-256: %d characters", len(digest))
+		return fmt.Errorf("not a SHA-256: %s", finding.Count(len(digest), "character", "characters"))
 	}
 	s.Add(h)
 	return nil

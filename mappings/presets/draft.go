@@ -10,6 +10,7 @@ import (
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
 	"sheetlift/mappings/suggest"
+	"sheetlift/pipeline/finding"
 )
 
 // certain are fields of a known layout that need no confirmation: they say who is meant and prove nothing about what was said.
@@ -211,9 +212,9 @@ func (f *Found) says(i int, typ importers.Type) string {
 	case rows == 0:
 		return s
 	case typ == importers.Email:
-		return fmt.Sprintf("%s: %d of %d rows hold an e-mail address", s, c.Emails, rows)
+		return fmt.Sprintf("%s: %d of %s an e-mail address", s, c.Emails, finding.Count(rows, "row holds", "rows hold"))
 	}
-	return s + ": filled in " + strconv.Itoa(c.Filled) + " of " + strconv.Itoa(rows) + " rows"
+	return s + ": filled in " + strconv.Itoa(c.Filled) + " of " + finding.Count(rows, "row", "rows")
 }
 
 // wanted names the headers that would hold a field.

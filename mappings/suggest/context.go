@@ -12,7 +12,7 @@ type Context struct {
 	Name     string            // of the source
 	Purposes []Purpose         // the codes in the list of purposes that is imported with the sheet
 	Notices  bool              // a list of notices is imported with the sheet
-	By       mappings.StatedBy // who states constants until a person confirms
+	By       mappings.StatedBy // who states constants; without a name, the draft asks for it
 }
 
 // Purpose is one line of a list of purposes. Neither part is a personal value.

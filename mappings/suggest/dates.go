@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 var (
@@ -102,9 +103,9 @@ func (l *Look) Date(f *Field, index int) {
 	case numeric == 0:
 		if d.ISO > 0 && d.Cells == 0 {
 			f.Spec.Format = formats
-			f.why(fmt.Sprintf("%d of %d cells are ISO 8601", d.ISO, l.Columns[index].Filled))
+			f.why(fmt.Sprintf("%d of %s ISO 8601", d.ISO, finding.Count(l.Columns[index].Filled, "cell is", "cells are")))
 		} else {
-			f.why(fmt.Sprintf("%d of %d cells are real dates", d.Cells, l.Columns[index].Filled))
+			f.why(fmt.Sprintf("%d of %s", d.Cells, finding.Count(l.Columns[index].Filled, "cell is a real date", "cells are real dates")))
 		}
 	case d.DayFirst > 0 && d.MonthFirst > 0:
 		f.why("some dates can only be day first and others only month first: the column mixes two orders, which map refuses; ask its owner")

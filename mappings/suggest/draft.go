@@ -198,6 +198,9 @@ func (w *writer) field(f *Field) {
 		put("const", Scalar(*s.Const))
 	}
 	if s.StatedBy != nil {
+		if s.StatedBy.Name == "" {
+			w.comment(8, "who states it? a name or a role; it is recorded and never counts as evidence")
+		}
 		put("stated_by", "{ name: "+Scalar(s.StatedBy.Name)+", at: "+s.StatedBy.At+" }")
 	}
 	scalar("type", string(s.Type))

@@ -15,6 +15,7 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // reading is how the headers of a sheet are understood for one entity.
@@ -290,7 +291,7 @@ func (s *suggestion) enum(f *Field, col int, w words) {
 		}
 	}
 	if c.had > 0 {
-		f.why(fmt.Sprintf("the data-validation list of its cells has %d words, of which %d stand in no row", c.had, len(c.list)))
+		f.why(fmt.Sprintf("the data-validation list of its cells has %s, of which %s in no row", finding.Count(c.had, "word", "words"), finding.Count(len(c.list), "stands", "stand")))
 	}
 	switch {
 	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
@@ -308,7 +309,7 @@ func (s *suggestion) enum(f *Field, col int, w words) {
 
 func (s *suggestion) counts(col int) string {
 	c := &s.look.Columns[col]
-	out := s.look.Say(col) + ": filled in " + strconv.Itoa(c.Filled) + " of " + strconv.Itoa(s.look.Rows) + " rows"
+	out := s.look.Say(col) + ": filled in " + strconv.Itoa(c.Filled) + " of " + finding.Count(s.look.Rows, "row", "rows")
 	switch {
 	case c.Emails > 0:
 		out += fmt.Sprintf(", %d e-mail addresses", c.Emails)
@@ -422,9 +423,9 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		case c.Filled == c.Phones:
 		case email && s.entity == "consent":
 			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*(\+|00)`}}
-			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %d numbers without country code are left out; to take them, declare region: and remove when:", c.Filled-c.Phones))
+			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %s out; to take more, declare region: and remove when:", finding.Count(c.Filled-c.Phones, "number without country code is left", "numbers without country code are left")))
 		default:
-			out.ask("region", fmt.Sprintf("%d numbers have no country code: which country are they from, as DE or FR?", c.Filled-c.Phones))
+			out.ask("region", fmt.Sprintf("%s no country code: which country, as DE or FR?", finding.Count(c.Filled-c.Phones, "number has", "numbers have")))
 		}
 	case importers.Date, importers.DateTime:
 		s.look.Date(&out, col)

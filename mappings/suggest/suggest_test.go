@@ -262,10 +262,10 @@ func TestWordLists(t *testing.T) {
 		seen := map[string]string{}
 		for term, line := range list {
 			for w := range strings.SplitSeq(line, "|") {
-				if before, twice := seen[even(w)]; twice && before != term {
+				if before, twice := seen[mappings.SameWord(w)]; twice && before != term {
 					t.Errorf("%s: %q stands for %s and %s", field, w, before, term)
 				}
-				seen[even(w)] = term
+				seen[mappings.SameWord(w)] = term
 			}
 		}
 	}

@@ -133,11 +133,11 @@ var sheetWords = map[string][]string{
 type words map[string]string
 
 var statusWords = words{
-	"yes":       "y|yes|ja|j|oui|o|si|sí|sì|s|sim|true|wahr|vrai|verdadero|vero|1|x|✓|✔",
-	"no":        "n|no|nein|non|nee|não|nao|false|falsch|faux|falso|0|-|✗",
+	"yes":       mappings.AnswerWords["yes"],
+	"no":        mappings.AnswerWords["no"],
 	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|erteilt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
-	"refused":   "refused|denied|declined|rejected|abgelehnt|verweigert|refusé|rechazado|denegado|rifiutato|negato|recusado|negado|geweigerd|afgewezen",
-	"withdrawn": "withdrawn|revoked|unsubscribed|opt-out|opt out|optout|opted out|opted-out|cancelled|canceled|widerrufen|abgemeldet|zurückgezogen|retiré|révoqué|désinscrit|désabonné|retirado|revocado|dado de baja|baja|revocato|ritirato|disiscritto|cancellato|revogado|retirado|cancelado|ingetrokken|afgemeld|uitgeschreven",
+	"refused":   mappings.AnswerWords["refused"],
+	"withdrawn": mappings.AnswerWords["withdrawn"],
 	"expired":   "expired|lapsed|abgelaufen|expiré|caducado|expirado|vencido|scaduto|verlopen",
 	"":          "unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
 }
@@ -149,8 +149,8 @@ var fieldWords = map[string]words{
 		"push": "push|app", "whatsapp": "whatsapp", "web": "web|website|online|portal", "any": "any|all|alle|tous|todos|tutti|alles",
 	},
 	"reason": {
-		"opt_out":   "unsubscribed|opt-out|opt out|opt_out|optout|abgemeldet|abmeldung|désabonné|désinscrit|baja|disiscritto|descadastrado|afgemeld|customer request|widerruf",
-		"objection": "objection|objected|widerspruch|opposition|oposición|opposizione|oposição|bezwaar|do not contact",
+		"opt_out":   mappings.AnswerWords["opt_out"],
+		"objection": mappings.AnswerWords["objection"],
 		"complaint": "complaint|spam|spam complaint|beschwerde|plainte|queja|reclamo|reclamação|klacht",
 		"bounce":    "bounce|bounced|hard bounce|hard_bounce|unzustellbar|rebond|rebote|rimbalzo|devolvido",
 		"invalid":   "invalid|ungültig|invalide|inválido|non valido|ongeldig|invalid email",
@@ -191,21 +191,13 @@ var fieldWords = map[string]words{
 
 // term finds the term of a word; ok is false if no language has it. Spaces, _ and - are one.
 func (w words) term(word string) (string, bool) {
-	word = even(word)
+	word = mappings.SameWord(word)
 	for term, list := range w {
-		if slices.ContainsFunc(strings.Split(list, "|"), func(s string) bool { return even(s) == word }) || term != "" && even(term) == word {
+		if slices.ContainsFunc(strings.Split(list, "|"), func(s string) bool { return mappings.SameWord(s) == word }) || term != "" && mappings.SameWord(term) == word {
 			return term, true
 		}
 	}
 	return "", false
-}
-
-func even(s string) string {
-	s = mappings.FoldWord(s)
-	if s == "-" {
-		return s
-	}
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
 }
 
 // Sounds says which of the fields a header sounds like most; "" if like none of them.

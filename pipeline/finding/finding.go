@@ -6,6 +6,11 @@
 // Findings are values, not failures: a stage streams them to a Sink in source order and goes on.
 package finding
 
+import (
+	"encoding/json"
+	"strings"
+)
+
 // Class is one of the fourteen classes of the error taxonomy. Only classes for which Retries is true may be tried
 // again by a machine.
 type Class string
@@ -65,13 +70,34 @@ type Finding struct {
 	Row          int      `json:"row,omitempty"`           // row number as the user sees it, from 1
 	LastRow      int      `json:"last_row,omitempty"`      // last row concerned, for hazards
 	Rows         int      `json:"rows,omitempty"`          // rows concerned, for hazards
+	Snapshot     string   `json:"snapshot,omitempty"`      // the earlier snapshot that the row is of; empty if it is of the one that was judged
 	Line         int      `json:"line,omitempty"`          // physical line, text files only
 	Column       string   `json:"column,omitempty"`        // column letters
 	Cell         string   `json:"cell,omitempty"`          // A1 reference
 	Field        string   `json:"field,omitempty"`         // entity.field the value was meant for
 	SubjectToken string   `json:"subject_token,omitempty"` // truncated HMAC, stable within the batch
+	Records      IDs      `json:"records,omitempty"`       // ids of records in the register that the row is held against
 	Message      string   `json:"message"`                 // what happened; never a personal value
 	Remedy       string   `json:"remedy"`                  // what to do next
+}
+
+// IDs are ids of records, parted by blanks: findings are compared with ==. The JSON form is a list.
+type IDs string
+
+// List gives them one by one.
+func (ids IDs) List() []string { return strings.Fields(string(ids)) }
+
+// MarshalJSON writes the list.
+func (ids IDs) MarshalJSON() ([]byte, error) { return json.Marshal(ids.List()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (ids *IDs) UnmarshalJSON(data []byte) error {
+	var list []string
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	*ids = IDs(strings.Join(list, " "))
+	return nil
 }
 
 // Sink takes findings in source order. Add may keep f. An error from Add stops the stage: the list would not be complete.

@@ -125,7 +125,7 @@ func flowPicture(j *pipeline.ReviewJudged, s size) template.HTML {
 	for _, k := range kinds {
 		right += math.Max(height(k.Count), 8) + gap
 	}
-	d := open("flow", s, math.Max(math.Max(left-gap-10, right-gap)+12, top+height(j.Rows.Read)+4), "What became of each row", fmt.Sprintf("%s rows read: %s accepted, %s rejected, %s skipped. The accepted ones gave %s records. The table below has every number.",
+	d := open("flow", s, math.Max(math.Max(left-gap-10, right-gap)+12, top+height(j.Rows.Read)+4), "What became of each row", fmt.Sprintf("Rows read: %s; accepted: %s, rejected: %s, skipped: %s. Records that the accepted ones gave: %s. The table below has every number.",
 		reports.Number(j.Rows.Read), reports.Number(j.Rows.Accepted), reports.Number(j.Rows.Rejected), reports.Number(j.Rows.Skipped), reports.Number(records)))
 	label := func(x, y float64, name string, n int) {
 		d.text("label", "start", x, y-20, name)

@@ -36,7 +36,9 @@ var styles string
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"clean": reports.Clean,
+		"name":  name,
 		"num":   func(n int) string { return reports.Number(n) },
+		"count": func(n int, one string) string { return reports.Number(n) + " " + finding.Word(n, one, one+"s") },
 		"big":   func(n int64) string { return reports.Number(n) },
 		"pct":   percent,
 		"bar":   bar,
@@ -143,7 +145,16 @@ func judge(r *pipeline.ReviewResult) verdict {
 	if j == nil {
 		return verdict{"Not judged yet", "No dry-run has looked at the rows, so this page shows what came in and nothing more.", "open"}
 	}
-	rows := fmt.Sprintf("%s of %s rows are rejected", reports.Number(j.Rows.Rejected), reports.Number(j.Rows.Read))
+	rows := fmt.Sprintf("%s of %s %s rejected", reports.Number(j.Rows.Rejected), reports.Number(j.Rows.Read), finding.Word(j.Rows.Read, "row is", "rows are"))
+	v := judgeRows(r, j, rows)
+	if j.StillGiven > 0 && j.Complete {
+		v.Sentence += " " + reports.StillGiven(j.StillGiven) + ": see consent.still_given."
+		v.Class = "bad"
+	}
+	return v
+}
+
+func judgeRows(r *pipeline.ReviewResult, j *pipeline.ReviewJudged, rows string) verdict {
 	stale := ""
 	for _, s := range r.Stages {
 		if s.State == "stale" && stale == "" {
@@ -169,16 +180,12 @@ func figures(r *pipeline.ReviewResult) []figure {
 	if c == nil {
 		c = &pipeline.EntityCount{}
 	}
-	sources := "1 source"
-	if n := len(r.Sources); n != 1 {
-		sources = fmt.Sprintf("%d sources", n)
-	}
 	return []figure{
-		{"rows read", reports.Number(j.Rows.Read), "from " + sources},
+		{"rows read", reports.Number(j.Rows.Read), "from " + finding.Count(len(r.Sources), "source", "sources")},
 		{"accepted", reports.Number(j.Rows.Accepted), percent(j.Rows.Accepted, j.Rows.Read)},
 		{"rejected", reports.Number(j.Rows.Rejected), percent(j.Rows.Rejected, j.Rows.Read)},
 		{"skipped", reports.Number(j.Rows.Skipped), percent(j.Rows.Skipped, j.Rows.Read)},
-		{"receipts", reports.Number(c.Receipts), "of " + reports.Number(c.Records) + " consents"},
+		{"receipts", reports.Number(c.Receipts), "of " + reports.Number(c.Records) + " " + finding.Word(c.Records, "consent", "consents")},
 		{"legacy assertions", reports.Number(c.LegacyAssertions), "consents that lack evidence"},
 		{"open cases", reports.Number(j.Cases.Open), fmt.Sprintf("%s overdue, %s due soon", reports.Number(j.Cases.Overdue), reports.Number(j.Cases.DueSoon))},
 	}
@@ -398,6 +405,13 @@ func joinPlaces(rule *pipeline.ReviewRule) (list []pipeline.FindingsPlace) {
 	}
 	return list
 }
+
+// name lets a name be parted where a browser would not: paths and names of files have no blanks.
+func name(s string) template.HTML {
+	return template.HTML(nameParts.Replace(template.HTMLEscapeString(reports.Clean(s))))
+}
+
+var nameParts = strings.NewReplacer("/", "/<wbr/>", "_", "_<wbr/>", ".", "<wbr/>.")
 
 // percent words a share; a part never reads as nothing, and never as all.
 func percent(n, of int) string {

@@ -86,6 +86,7 @@ func states() map[string]*pipeline.ReviewResult {
 	early.Judged, early.Rules, early.Hazards = nil, nil, nil
 	failed := sample()
 	failed.Judged.Passed = false
+	failed.Judged.StillGiven = 1
 	incomplete := sample()
 	incomplete.Judged.Complete = false
 	none := sample()
@@ -417,5 +418,29 @@ func TestStepsOfAScale(t *testing.T) {
 		if got := niceStep(most); got != want {
 			t.Errorf("a scale up to %d has steps of %d, want %d", most, got, want)
 		}
+	}
+}
+
+// A consent that stays given against a rejected row is said at the top, whatever else the verdict says.
+func TestVerdictNamesWhatStaysGiven(t *testing.T) {
+	r := sample()
+	if strings.Contains(render(t, r), "is given though a rejected row") {
+		t.Error("said without a reason")
+	}
+	r.Judged.StillGiven = 1
+	if v := judge(r); v.Class != "bad" || !strings.Contains(v.Sentence, "1 consent in the register is given though a rejected row speaks against it") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Names of files have no blanks, so the page says where they may be parted; otherwise one long name makes its table wider than the page.
+func TestLongNamesArePartedOnThePage(t *testing.T) {
+	r := sample()
+	r.Files[0].File = "exports/quarterly_register.csv"
+	if got := render(t, r); !strings.Contains(got, ">exports/<wbr/>quarterly_<wbr/>register<wbr/>.csv<") {
+		t.Error("the name is in one piece")
+	}
+	if got := string(name(`a/<b>&"c.d`)); got != "a/<wbr/>&lt;b&gt;&amp;&#34;c<wbr/>.d" {
+		t.Error(got)
 	}
 }

@@ -156,6 +156,9 @@ func overview(b *book, r *pipeline.ReviewResult) {
 		for _, x := range flowRows(r.Judged) {
 			add(fmt.Sprintf("%s %s (%s)", x.From, x.To, x.What), x.Count)
 		}
+		if n := r.Judged.StillGiven; n > 0 {
+			add("consents given in the register though a rejected row speaks against them", n)
+		}
 		add("cases open", r.Judged.Cases.Open)
 		add("cases overdue", r.Judged.Cases.Overdue)
 		add("cases due soon", r.Judged.Cases.DueSoon)

@@ -115,8 +115,15 @@ type DifferenceError struct {
 }
 
 func (e *DifferenceError) Error() string {
-	return "sheet " + quote(e.Sheet.Name) + " was read as " + number(e.Rows) + " rows and " + number(e.Cells) + " cells, but counted as " +
-		number(e.Sheet.Rows) + " rows and " + number(e.Sheet.Cells) + " cells"
+	return "sheet " + quote(e.Sheet.Name) + " was read as " + many(e.Rows, "row") + " and " + many(e.Cells, "cell") + ", but counted as " +
+		many(e.Sheet.Rows, "row") + " and " + many(e.Sheet.Cells, "cell")
+}
+
+func many(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return number(n) + " " + word
 }
 
 var errNotFound = errors.New("a part of the workbook was not found")

@@ -1,0 +1,105 @@
+package mappings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"sheetlift/importers"
+	"sheetlift/pipeline/finding"
+)
+
+// AnswerWords lists, by what they say, the words of cells that answer whether somebody consents, in English, German, French, Spanish,
+// Italian, Portuguese and Dutch, parted by |.
+var AnswerWords = map[string]string{
+	"yes":       "y|yes|ja|j|oui|o|si|sí|sì|s|sim|true|wahr|vrai|verdadero|vero|1|x|✓|✔",
+	"no":        "n|no|nein|non|nee|não|nao|false|falsch|faux|falso|0|-|✗",
+	"refused":   "refused|denied|declined|rejected|abgelehnt|verweigert|refusé|rechazado|denegado|rifiutato|negato|recusado|negado|geweigerd|afgewezen",
+	"withdrawn": "withdrawn|revoked|unsubscribed|opt-out|opt out|optout|opted out|opted-out|cancelled|canceled|widerrufen|abgemeldet|zurückgezogen|retiré|révoqué|désinscrit|désabonné|retirado|revocado|dado de baja|baja|revocato|ritirato|disiscritto|cancellato|revogado|retirado|cancelado|ingetrokken|afgemeld|uitgeschreven",
+	"opt_out":   "unsubscribed|opt-out|opt out|opt_out|optout|abgemeldet|abmeldung|désabonné|désinscrit|baja|disiscritto|descadastrado|afgemeld|customer request|widerruf",
+	"objection": "objection|objected|widerspruch|opposition|oposición|opposizione|oposição|bezwaar|do not contact",
+}
+
+// SameWord is the form in which words of cells are compared: without case, and blanks, _ and - are one.
+func SameWord(s string) string {
+	s = fold(s)
+	if s == "-" {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
+}
+
+// nothing are words for no that are as often as not how a blank is written.
+var nothing = map[string]bool{"-": true, "none": true, "n/a": true}
+
+// saying are the words by what they say, as SameWord has them.
+var saying = func() map[string][]string {
+	m := map[string][]string{"yes": bareYes}
+	for _, w := range bareNo {
+		if !nothing[w] {
+			m["no"] = append(m["no"], SameWord(w))
+		}
+	}
+	for says, list := range AnswerWords {
+		for w := range strings.SplitSeq(list, "|") {
+			if !nothing[w] {
+				m[says] = append(m[says], SameWord(w))
+			}
+		}
+	}
+	return m
+}()
+
+// refuses reports whether a word of a consent status says no; in a column that asks for an opt-out, yes is such a word.
+func refuses(word string, inverted bool) bool {
+	as := []string{"no", "refused", "withdrawn", "opt_out", "objection"}
+	if inverted {
+		as[0] = "yes"
+	}
+	bare := strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
+	for _, w := range []string{SameWord(word), SameWord(bare)} {
+		if w != "" && slices.ContainsFunc(as, func(says string) bool { return slices.Contains(saying[says], w) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// lostRefusal is a null token that says no.
+type lostRefusal struct {
+	word string
+	line int // of the mapping
+}
+
+// refusals notes the null tokens of a consent status that say no, by themselves or by the mapping's own enum.
+func (c *checker) refusals(path string, e *importers.Entity, fs *FieldSpec, p *fieldProgram) {
+	if e.Name != "consent" || p.field.Name != "status" {
+		return
+	}
+	for i, word := range fs.NullTokens {
+		term := p.words[fold(word)].term
+		if !refuses(word, fs.Polarity == "inverted") && (term == "" || term == importers.StatusGiven) {
+			continue
+		}
+		at := path + ".null_tokens"
+		if c.doc.Has(index(at, i)) {
+			at = index(at, i)
+		}
+		p.lost = append(p.lost, lostRefusal{strings.TrimSpace(word), c.doc.Place(at, "", "").Line})
+	}
+}
+
+// decideRefusals warns of them.
+func (pl *Plan) decideRefusals(f *fieldProgram, cols []int) (list []finding.Finding) {
+	col := -1
+	if len(cols) > 0 {
+		col = cols[0]
+	}
+	for _, x := range f.lost {
+		w := pl.at("consent.refusal_is_null", col, f.path)
+		w.Message = fmt.Sprintf("The mapping (line %d) has %q among its null_tokens; the word says no, and a refusal would be read as no answer.", x.line, x.word)
+		list = append(list, w)
+	}
+	return list
+}

@@ -1,0 +1,282 @@
+package pipeline
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/importers/register"
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/store"
+)
+
+// A rejected row changes nothing in the register, but it may say that a consent which the register holds as given is withdrawn. That is
+// shown, on the row and of the consent, in every dry-run until the row is mended or something that stands overrules the consent.
+
+const stillGiven = "consent.still_given"
+
+// heldGiven is which given consents of the register are spoken against by rejected rows only.
+type heldGiven struct {
+	number int                 // of the snapshot under way
+	by     map[string][]string // by id of what speaks against them: ids of consents
+	shown  map[string]int      // consents of findings so far, and the number of the newest snapshot whose rows they are about
+}
+
+// spoken is something that speaks against consents in a row that is none of the snapshot's: it was left out, or is only heard.
+type spoken struct {
+	id, source  string
+	snapshot    string // that the row is of; empty for the one under way
+	number      int    // of it
+	file, sheet string // empty for those of the snapshot under way
+	row, line   int
+	heard       bool // its columns are those of another sheet
+	field       string
+	column      int // -1 if it is not known
+	first       importers.Key
+}
+
+// decidingField is the field that makes a record speak against consents.
+func decidingField(e *importers.Entity) string {
+	switch e.Name {
+	case "suppression":
+		return "reason"
+	case "case":
+		return "request_type"
+	}
+	return "status"
+}
+
+func newSpoken(id string, src *Source, rec *mappings.RecordOut, at spoken) spoken {
+	at.id, at.source = id, src.Name
+	name := decidingField(rec.Entity)
+	at.field, at.column = rec.Entity.Name+"."+name, -1
+	if i := rec.Entity.Field(name); !at.heard && i < len(rec.Columns) && len(rec.Columns[i]) > 0 {
+		at.column = rec.Columns[i][0]
+	}
+	if keys := importers.SubjectKeys(&rec.Record, src.System); len(keys) > 0 {
+		at.first = ownKey(keys[0])
+	}
+	return at
+}
+
+func ownKey(k importers.Key) importers.Key { return importers.OwnKeys([]importers.Key{k})[0] }
+
+// id is the id of the record, or what it was given instead.
+func (a *against) id() string {
+	switch {
+	case a.suppression != nil:
+		return a.suppression.ID
+	case a.event != nil:
+		return a.event.ID
+	}
+	return a.erasure.ID
+}
+
+// overrules reports whether a alone overrules a given consent of those keys.
+func (a *against) overrules(given importers.Event, keys []importers.Key) bool {
+	var by opponents
+	switch {
+	case a.event != nil && a.event.Scope.Opposes(given.Scope):
+		by.events = []importers.Event{*a.event}
+	case a.suppression != nil && a.suppression.Scope.Opposes(given.Scope) && a.reaches(keys):
+		by.suppressions = []importers.Suppression{*a.suppression}
+	default:
+		return false
+	}
+	over, _ := by.overrule(given)
+	return over
+}
+
+// findHeldGiven looks through the given consents of the register, of whatever batch, for those that rejected rows speak against. It
+// wants to be asked once all that makes a row rejected is known.
+func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
+	d.given = heldGiven{number: number, by: map[string][]string{}, shown: map[string]int{}}
+	if !slices.ContainsFunc(d.facts.against, func(a *against) bool { return a.erasure == nil && d.facts.rejects(a) }) {
+		return nil
+	}
+	consent, given := importers.ByName("consent"), "status = 'given'"
+	today := d.batch.newestObtained().UnixMicro()
+	return d.db.View(ctx, func(tx *store.Tx) error {
+		obtained, err := register.UndatedObtained(ctx, tx, consent, d.id.Tenant, register.Filter{Cond: given})
+		if err != nil {
+			return err
+		}
+		return register.Each(ctx, tx, consent, d.id.Tenant, register.Filter{Cond: given}, func(st *register.Stored) error {
+			keys := importers.SubjectKeys(&st.Record, st.System)
+			about := d.facts.doubted(d.facts.about(d.facts.links.Subject(keys)), keys)
+			if len(about) == 0 {
+				return nil
+			}
+			ev := importers.EventOf(&st.Record, st.ID, importers.Class(st.Class), obtained[st.ID])
+			if ev.ExpiresAt != 0 && ev.ExpiresAt <= today {
+				return nil // it has ended by itself
+			}
+			stands, _ := d.facts.opposing(about, ev.Scope, keys)
+			if over, _ := stands.overrule(ev); over {
+				return nil
+			}
+			for _, a := range about {
+				if d.facts.rejects(a) && a.overrules(ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
+					d.given.by[a.id()] = append(d.given.by[a.id()], st.ID)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// againstHeld reports which given consents of the register a row that was just rejected speaks against.
+func (s *settler) againstHeld(row *mappings.Row) error {
+	if len(s.given.by) == 0 {
+		return nil
+	}
+	var all []string
+	var first *mappings.RecordOut
+	hear := func(id string, rec *mappings.RecordOut) {
+		for _, held := range s.given.by[id] {
+			if first == nil {
+				first = rec
+			}
+			if !slices.Contains(all, held) {
+				all = append(all, held)
+			}
+		}
+	}
+	for k := range row.Partial {
+		hear(partialID(s.sh.src, row, k), &row.Partial[k])
+	}
+	if row.Verdict == mappings.Accepted {
+		for i := range s.records {
+			hear(s.records[i].id(), s.records[i].RecordOut)
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	at := newSpoken("", s.sh.src, first, spoken{number: s.given.number, file: s.sh.src.File, sheet: s.sh.env.Sheet, row: row.Num, line: row.Line})
+	return s.stillGiven(&at, all)
+}
+
+// partialID stands for the id of a record of a row that could be read only in part.
+func partialID(src *Source, row *mappings.Row, k int) string {
+	return fmt.Sprintf("%s row %d record %d", src.Name, row.Num, k)
+}
+
+// againstElsewhere reports the same of rows that are none of the snapshot's, the newest first, once all its own are decided. One that
+// stands in an older snapshot says nothing new of consents that a row of a newer one was named for: it is the same entry, exported again.
+func (d *dryRunner) againstElsewhere(fr *FreezeResult) error {
+	for i := range d.elsewhere {
+		if at := &d.elsewhere[i]; at.snapshot == "" {
+			part := fr.part(at.source)
+			at.number, at.file, at.sheet = fr.Number, part.File, part.Sheet
+		}
+	}
+	slices.SortStableFunc(d.elsewhere, func(a, b spoken) int { return b.number - a.number })
+	for _, at := range d.elsewhere {
+		all := d.given.by[at.id]
+		if len(all) == 0 {
+			continue
+		}
+		if at.snapshot != "" && !slices.ContainsFunc(all, func(id string) bool { n, ok := d.given.shown[id]; return !ok || n <= at.number }) {
+			continue
+		}
+		if err := d.stillGiven(&at, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stillGiven adds the finding. It is no fault of the row by itself: mended for what it was rejected for, the row comes in.
+func (d *dryRunner) stillGiven(at *spoken, all []string) error {
+	for _, id := range all {
+		d.given.shown[id] = max(d.given.shown[id], at.number)
+	}
+	slices.Sort(all)
+	f := finding.New(stillGiven)
+	f.Source, f.File, f.Sheet, f.Row, f.Line, f.Snapshot = at.source, at.file, at.sheet, at.row, at.line, at.snapshot
+	f.Field, f.Records = at.field, finding.IDs(strings.Join(all, " "))
+	if at.column >= 0 {
+		f.Column, f.Cell = source.Letters(at.column), source.Ref(at.column, at.row)
+	}
+	if at.first.Value != "" {
+		f.SubjectToken = d.token(at.first.Kind, at.first.Value)
+	}
+	if len(all) > 1 {
+		f.Message = fmt.Sprintf("The rejected row speaks against %s that the register holds as given; they stay given, because a rejected row changes nothing.", finding.Count(len(all), "consent", "consents"))
+	}
+	if at.snapshot != "" {
+		f.Message += fmt.Sprintf(" The row is one of snapshot %s and has not come back.", at.snapshot)
+	}
+	return d.rec.Add(f)
+}
+
+// lastJudged is the dry-run of the newest snapshot that has one; nil if none has.
+func (p *Pipeline) lastJudged(ctx context.Context) (*DryRunResult, error) {
+	list, err := p.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, fr := range slices.Backward(list) {
+		q, err := p.at(fr)
+		if err != nil {
+			return nil, err
+		}
+		if dry, _, err := last[DryRunResult](ctx, q, DryRun); dry != nil || err != nil {
+			return dry, err
+		}
+	}
+	return nil, nil
+}
+
+// addOpposed adds to traced consents the rejected rows that speak against them.
+func (p *Pipeline) addOpposed(ctx context.Context, r *TraceResult) error {
+	if !slices.ContainsFunc(r.Records, func(t TraceRecord) bool { return t.State == importers.StatusGiven }) {
+		return nil
+	}
+	by, err := p.opposedBy(ctx)
+	for i := range r.Records {
+		r.Records[i].Opposed = by[r.Records[i].ID]
+	}
+	return err
+}
+
+// opposedBy gives, by id of a consent in the register, the rejected rows that speak against it.
+func (p *Pipeline) opposedBy(ctx context.Context) (map[string][]OpposedBy, error) {
+	dry, err := p.lastJudged(ctx)
+	if err != nil || dry == nil || dry.StillGiven == 0 {
+		return nil, err
+	}
+	by := map[string][]OpposedBy{}
+	mark := []byte(`{"rule":"` + stillGiven + `"`)
+	sum, err := eachLine(ctx, dry.FindingsFile, func(line []byte) error {
+		if !bytes.HasPrefix(line, mark) {
+			return nil
+		}
+		var f finding.Finding
+		if err := json.Unmarshal(line, &f); err != nil {
+			return changedFindings(dry.FindingsFile, "a line is no finding")
+		}
+		at := OpposedBy{cmp.Or(f.Snapshot, dry.Snapshot), Place{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell}}
+		for _, id := range f.Records.List() {
+			by[id] = append(by[id], at)
+		}
+		return nil
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &FileError{Path: dry.FindingsFile, Message: "is gone", Remedy: "run `sheetlift dryrun` again; it makes the same list anew", Err: err}
+	}
+	if err == nil && dry.FindingsSum != "" && sum != dry.FindingsSum {
+		err = changedFindings(dry.FindingsFile, "its bytes are not those that dryrun wrote")
+	}
+	return by, err
+}
