@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -105,7 +106,7 @@ func (p *Pipeline) begun(ctx context.Context) (u *unfinished, err error) {
 
 // far says how far an import is.
 func (u *unfinished) far() string {
-	return fmt.Sprintf("%d of %d records are in the register", u.done, u.of)
+	return fmt.Sprintf("%d of %s in the register", u.done, finding.Count(u.of, "record is", "records are"))
 }
 
 // startedOver is the way out for an import that can't go on by the dry-run that it began with.
@@ -150,7 +151,7 @@ func (p *Pipeline) unfinishedAll(ctx context.Context, tx *store.Tx) ([]Unfinishe
 func unknownYet(remedy string, open []Unfinished) string {
 	for _, u := range open {
 		if u.Stage == Import {
-			return fmt.Sprintf("the import of batch %s is not finished (%d of %d records are in the register): ask again when it is; or %s", u.Batch, u.Records, u.Of, remedy)
+			return fmt.Sprintf("the import of batch %s is not finished (%d of %s in the register): ask again when it is; or %s", u.Batch, u.Records, finding.Count(u.Of, "record is", "records are"), remedy)
 		}
 	}
 	return remedy
