@@ -14,7 +14,6 @@ import (
 
 	"sheetlift/manifests"
 	"sheetlift/pipeline/ledger"
-	"sheetlift/pipeline/store"
 )
 
 // SnapshotSpec asks for a further snapshot of a batch.
@@ -128,11 +127,7 @@ func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) (*waiting
 	}
 	w := &waiting{gate: &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s is not imported yet, and a further one would take its place", before.Snapshot),
 		Remedy: "run `sheetlift run` first, or `sheetlift map`, `dryrun` and `import` if the files that were frozen have changed since; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}}
-	var ops []*ledger.Record
-	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
-		return err
-	})
+	ops, err := p.operations(ctx)
 	w.begun = slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import && op.Snapshot == before.Snapshot })
 	return w, err
 }

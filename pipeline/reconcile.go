@@ -122,11 +122,7 @@ func (p *Pipeline) notReconciled(ctx context.Context, key string, pre map[string
 		})
 		return err
 	}
-	var ops []*ledger.Record
-	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
-		return err
-	})
+	ops, err := p.operations(ctx)
 	if rec := newest(ops, Reconcile, p.snap.name); err != nil || rec == nil || rec.State != ledger.Succeeded {
 		return err // the failure stands in the operation itself
 	}

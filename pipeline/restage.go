@@ -87,11 +87,7 @@ func (p *Pipeline) restageBefore(ctx context.Context, stage string, rec *ledger.
 	if err != nil {
 		return nil, err
 	}
-	var ops []*ledger.Record
-	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
-		return err
-	})
+	ops, err := p.operations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +126,7 @@ func (p *Pipeline) restageBefore(ctx context.Context, stage string, rec *ledger.
 
 // importedDryRun finds the dry-run of the pipeline's snapshot that an import has loaded; nil if the ledger has none.
 func (p *Pipeline) importedDryRun(ctx context.Context, imp *ImportResult) (*DryRunResult, *ledger.Record, error) {
-	var ops []*ledger.Record
-	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
-		return err
-	})
+	ops, err := p.operations(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

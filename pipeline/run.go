@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"sheetlift/pipeline/ledger"
-	"sheetlift/pipeline/store"
 )
 
 // Run goes through the stages in order until the one named, as far as the gates allow. Each stage's result is handed to each as
@@ -83,11 +82,7 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ops []*ledger.Record
-	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
-		return err
-	})
+	ops, err := p.operations(ctx)
 	if err != nil {
 		return nil, err
 	}

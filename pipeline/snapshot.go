@@ -54,13 +54,18 @@ func (p *Pipeline) history(ctx context.Context) ([]*FreezeResult, error) {
 	return live, nil
 }
 
-// freezes lists all snapshots that were ever frozen, oldest first, and the number of the newest that an undo retracted.
-func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone int, err error) {
-	var ops []*ledger.Record
+// operations lists those of the batch.
+func (p *Pipeline) operations(ctx context.Context) (ops []*ledger.Record, err error) {
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
 		return err
 	})
+	return ops, err
+}
+
+// freezes lists all snapshots that were ever frozen, oldest first, and the number of the newest that an undo retracted.
+func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone int, err error) {
+	ops, err := p.operations(ctx)
 	if err != nil {
 		return nil, 0, err
 	}

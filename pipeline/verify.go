@@ -32,11 +32,7 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	var ops []*ledger.Record
-	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
-		return err
-	})
+	ops, err := p.operations(ctx)
 	if err != nil {
 		return nil, err
 	}
