@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 
 	"sheetlift/importers/source"
@@ -86,7 +87,11 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	if err := sameProfile(sh.src, profile, sh.profiled); err != nil {
 		return err
 	}
-	return sh.book.Close() // its shared strings may be the larger part of the file
+	if err := sh.book.Close(); err != nil || d.alone(sh) {
+		return err
+	}
+	debug.FreeOSMemory() // the shared strings are the larger part of it; what comes now needs as much once more
+	return nil
 }
 
 // rowsTogether is how many rows of a block a surveyor works on at once: what comes of them stays in the processor's nearest caches until
