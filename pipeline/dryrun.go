@@ -128,7 +128,7 @@ func (p *Pipeline) mappingDrift(mapped *MapResult, maps []*mappings.Mapping) str
 	return ""
 }
 
-// run is one dry-run under way.
+// dryRunner is one dry-run under way.
 type dryRunner struct {
 	*Pipeline
 	rec       *recorder
@@ -137,6 +137,8 @@ type dryRunner struct {
 	facts     *facts
 	res       *DryRunResult
 	today     string
+	sheets    []*sheet         // of the batch's sources
+	plans     []*mappings.Plan // of theirs
 	came      map[string]*came // by source: see leftOut
 	token     func(kind, value string) string
 	given     heldGiven
@@ -193,95 +195,15 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err := p.registerFacts(ctx, d.facts); err != nil {
 		return err
 	}
-	var sheets []*sheet
-	var plans []*mappings.Plan
 	defer func() {
-		for _, s := range sheets {
+		for _, s := range d.sheets {
 			s.close()
 		}
 	}()
-	for i := range p.batch.Sources {
-		sh, err := p.openSheet(ctx, in.frozen, &p.batch.Sources[i], in.maps[i], token(key))
-		if err != nil {
-			return err
-		}
-		sheets = append(sheets, sh)
-		if sh.most == 0 {
-			sh.most = rowsAtOnce
-		}
-		sh.profiled = in.mapped.Sources[i].Profile
-		plan, found, err := d.plan(ctx, sh, in.maps[i], in.mapped)
-		if err != nil {
-			return err
-		}
-		for _, f := range found {
-			if err := rec.Add(f); err != nil {
-				return err
-			}
-		}
-		plans = append(plans, plan)
-	}
-	d.facts.shared = sharedEntities(p.batch, in.maps)
-	// Configs first: what points to them must know which rows of theirs were accepted.
-	order := make([]int, len(sheets))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return rank(in.maps[a]) - rank(in.maps[b]) })
-	left := map[string]int{} // record rules by entity that are not decided yet
-	for _, m := range in.maps {
-		for _, rec := range m.Records {
-			left[rec.Entity]++
-		}
-	}
-	results := make([]DryRunSource, len(sheets))
-	files := make([][]StagedFile, len(sheets))
-	settle := func(list []int) error {
-		for _, i := range list {
-			if results[i], files[i], err = d.settle(ctx, in.frozen, sheets[i], plans[i]); err != nil {
-				return err
-			}
-			for _, rec := range in.maps[i].Records {
-				if left[rec.Entity]--; left[rec.Entity] == 0 {
-					d.facts.settled(rec.Entity)
-				}
-			}
-		}
-		return nil
-	}
-	early := d.configsOnly(in.maps, order)
-	for n, i := range order {
-		if n == early {
-			if err := settle(order[:early]); err != nil {
-				return err
-			}
-		}
-		if err := d.survey(ctx, sheets[i], plans[i]); err != nil {
-			return err
-		}
-	}
-	if early == len(order) {
-		early = 0 // all are left to be settled
-	}
-	if err := d.leftOut(ctx); err != nil {
+	if err := d.openSources(ctx, in); err != nil {
 		return err
 	}
-	if err := d.facts.link(); err != nil {
-		return err
-	}
-	d.facts.settleMixed()
-	if err := d.findHeldGiven(ctx, in.frozen.Number); err != nil {
-		return err
-	}
-	if err := settle(order[early:]); err != nil {
-		return err
-	}
-	r.Sources = results
-	for i := range results {
-		r.Rows.add(results[i].Rows)
-		r.Staged = append(r.Staged, files[i]...)
-	}
-	if err := d.againstElsewhere(in.frozen); err != nil {
+	if err := d.judgeSources(ctx, in); err != nil {
 		return err
 	}
 	r.StillGiven = len(d.given.shown)
@@ -308,6 +230,97 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		}
 		return nil
 	})
+}
+
+// openSources opens the sheets of all sources and compiles their mappings.
+func (d *dryRunner) openSources(ctx context.Context, in *dryRunInputs) error {
+	for i := range d.batch.Sources {
+		sh, err := d.openSheet(ctx, in.frozen, &d.batch.Sources[i], in.maps[i], d.token)
+		if err != nil {
+			return err
+		}
+		d.sheets = append(d.sheets, sh)
+		if sh.most == 0 {
+			sh.most = rowsAtOnce
+		}
+		sh.profiled = in.mapped.Sources[i].Profile
+		plan, found, err := d.plan(ctx, sh, in.maps[i], in.mapped)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if err := d.rec.Add(f); err != nil {
+				return err
+			}
+		}
+		d.plans = append(d.plans, plan)
+	}
+	d.facts.shared = sharedEntities(d.batch, in.maps)
+	return nil
+}
+
+// judgeSources surveys all sources, then decides their rows.
+func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
+	// Configs first: what points to them must know which rows of theirs were accepted.
+	order := make([]int, len(d.sheets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(in.maps[a]) - rank(in.maps[b]) })
+	left := map[string]int{} // record rules by entity that are not decided yet
+	for _, m := range in.maps {
+		for _, rec := range m.Records {
+			left[rec.Entity]++
+		}
+	}
+	sources := make([]DryRunSource, len(d.sheets))
+	files := make([][]StagedFile, len(d.sheets))
+	settle := func(list []int) (err error) {
+		for _, i := range list {
+			if sources[i], files[i], err = d.settle(ctx, in.frozen, d.sheets[i], d.plans[i]); err != nil {
+				return err
+			}
+			for _, rec := range in.maps[i].Records {
+				if left[rec.Entity]--; left[rec.Entity] == 0 {
+					d.facts.settled(rec.Entity)
+				}
+			}
+		}
+		return nil
+	}
+	early := d.configsOnly(in.maps, order)
+	for n, i := range order {
+		if n == early {
+			if err := settle(order[:early]); err != nil {
+				return err
+			}
+		}
+		if err := d.survey(ctx, d.sheets[i], d.plans[i]); err != nil {
+			return err
+		}
+	}
+	if early == len(order) {
+		early = 0 // all are left to be settled
+	}
+	if err := d.leftOut(ctx); err != nil {
+		return err
+	}
+	if err := d.facts.link(); err != nil {
+		return err
+	}
+	d.facts.settleMixed()
+	if err := d.findHeldGiven(ctx, in.frozen.Number); err != nil {
+		return err
+	}
+	if err := settle(order[early:]); err != nil {
+		return err
+	}
+	d.res.Sources = sources
+	for i := range sources {
+		d.res.Rows.add(sources[i].Rows)
+		d.res.Staged = append(d.res.Staged, files[i]...)
+	}
+	return d.againstElsewhere(in.frozen)
 }
 
 // plan compiles the mapping of a sheet by the profile that map made, if it is at hand; the survey then makes it anew and compares.
