@@ -171,6 +171,7 @@ var Because = []struct{ Word, Meaning string }{
 	{"suppressed_invalid", "the contact point is invalid; no withdrawal, but it must not be used on this channel"},
 	{"suppressed_bounce", "the contact point bounced; no withdrawal, but it must not be used on this channel"},
 	{"not_begun", "what is given only begins later"},
+	{"erased", "the subject's erasure is fulfilled, and no receipt is provably later"},
 	{"no_event", "nobody has said anything"},
 }
 
@@ -193,6 +194,26 @@ func StateFor(key Scope, events []Event, suppressions []Suppression, at int64) E
 		}
 	}
 	return State(es, ss, at)
+}
+
+// StateAfter is StateFor of a subject of whom erasures were fulfilled: a consent that none of them leaves (see Erased) is good for
+// nothing, wherever it is still held.
+func StateAfter(erasures []Erasure, key Scope, events []Event, suppressions []Suppression, at int64) Effective {
+	var left []Event
+	erased := ""
+	for _, e := range events {
+		gone, by := Erased(e, erasures)
+		if !gone || e.Status != StatusGiven {
+			left = append(left, e)
+		} else if e.Scope.Grants(key) {
+			erased = by
+		}
+	}
+	out := StateFor(key, left, suppressions, at)
+	if erased != "" && out.Because == "no_event" {
+		out.Because, out.By = "erased", erased
+	}
+	return out
 }
 
 // State works out the effective state at an instant from the events of one (subject, purpose, channel) and the suppressions

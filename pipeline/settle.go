@@ -240,6 +240,9 @@ func (s *settler) row(x *passedRow) error {
 	}
 	s.out.Rows.Accepted++
 	for i := range keep {
+		if err := s.stillHeld(row, &keep[i].identified); err != nil {
+			return err
+		}
 		if err := s.stage(x, &keep[i]); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ const stillGiven = "consent.still_given"
 type heldGiven struct {
 	number int                 // of the snapshot under way
 	by     map[string][]string // by id of what speaks against them: ids of consents
+	erased map[string][]string // by id of a fulfilled erasure: ids of consents that it leaves there
 	shown  map[string]int      // consents of findings so far, and the number of the newest snapshot whose rows they are about
 }
 
@@ -96,11 +97,12 @@ func (a *against) overrules(given importers.Event, keys []importers.Key) bool {
 	return over
 }
 
-// findHeldGiven looks through the given consents of the register, of whatever batch, for those that rejected rows speak against. It
+// findHeldGiven looks through the given consents of the register, of whatever batch, for those that rejected rows speak against, and for
+// those of erased subjects. It
 // wants to be asked once all that makes a row rejected is known.
 func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
-	d.given = heldGiven{number: number, by: map[string][]string{}, shown: map[string]int{}}
-	if !slices.ContainsFunc(d.facts.against, func(a *against) bool { return a.erasure == nil && d.facts.rejects(a) }) {
+	d.given = heldGiven{number: number, by: map[string][]string{}, erased: map[string][]string{}, shown: map[string]int{}}
+	if !slices.ContainsFunc(d.facts.against, func(a *against) bool { return d.facts.rejects(a) != (a.erasure != nil) }) {
 		return nil
 	}
 	consent, given := importers.ByName("consent"), "status = 'given'"
@@ -112,8 +114,9 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 		}
 		return register.Each(ctx, tx, consent, d.id.Tenant, register.Filter{Cond: given}, func(st *register.Stored) error {
 			keys := importers.SubjectKeys(&st.Record, st.System)
-			about := d.facts.doubted(d.facts.about(d.facts.links.Subject(keys)), keys)
-			if len(about) == 0 {
+			about := d.facts.about(d.facts.links.Subject(keys))
+			fulfilled := erasures(about)
+			if about = d.facts.doubted(about, keys); len(about) == 0 {
 				return nil
 			}
 			ev := importers.EventOf(&st.Record, st.ID, importers.Class(st.Class), obtained[st.ID])
@@ -123,6 +126,9 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 			stands, _ := d.facts.opposing(about, ev.Scope, keys)
 			if over, _ := stands.overrule(ev); over {
 				return nil
+			}
+			if erased, by := importers.Erased(ev, fulfilled); erased {
+				d.given.erased[by] = append(d.given.erased[by], st.ID)
 			}
 			for _, a := range about {
 				if d.facts.rejects(a) && a.overrules(ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
@@ -164,6 +170,21 @@ func (s *settler) againstHeld(row *mappings.Row) error {
 	}
 	at := newSpoken("", s.sh.src, first, spoken{number: s.given.number, file: s.sh.src.File, sheet: s.sh.env.Sheet, row: row.Num, line: row.Line})
 	return s.stillGiven(&at, all)
+}
+
+// stillHeld reports which given consents of the register are of a subject whose fulfilled erasure a row brings. An import erases nothing.
+func (s *settler) stillHeld(row *mappings.Row, x *identified) error {
+	held := s.given.erased[x.id()]
+	if x.Entity.Name != "case" || len(held) == 0 {
+		return nil
+	}
+	slices.Sort(held)
+	return s.report(row, "subject.still_held", "request_type", x, func(f *finding.Finding) {
+		f.Records = finding.IDs(strings.Join(held, " "))
+		if len(held) > 1 {
+			f.Message = fmt.Sprintf("The subject's erasure is fulfilled, and the register still holds %s of it as given: an import erases nothing.", finding.Count(len(held), "consent", "consents"))
+		}
+	})
 }
 
 // partialID stands for the id of a record of a row that could be read only in part.

@@ -1,9 +1,6 @@
 package pipeline_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,16 +12,7 @@ import (
 // stillGiven are the findings of a dry-run that name consents which the register holds as given.
 func stillGiven(t *testing.T, dry *pipeline.DryRunResult) (list []finding.Finding) {
 	t.Helper()
-	file, err := os.Open(dry.FindingsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for in := bufio.NewScanner(file); in.Scan(); {
-		var f finding.Finding
-		if err := json.Unmarshal(in.Bytes(), &f); err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range findings(t, dry.FindingsFile) {
 		if f.Rule == "consent.still_given" {
 			list = append(list, f)
 		}
@@ -188,5 +176,38 @@ func TestRuleARejectedRefusalShowsWhatStaysGiven(t *testing.T) {
 		if list := stillGiven(t, got); len(list) != 1 || got.StillGiven != 1 {
 			t.Errorf("%d, %+v", got.StillGiven, list)
 		}
+	})
+}
+
+// An import erases nothing. A fulfilled erasure that comes in after the consents of its subject says what the register still holds, and none
+// of that stands.
+func TestRuleAnErasureShowsWhatIsStillHeld(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		const asked, done = "E-1,erasure,open,,one@example.com,2026-09-01,", "E-1,erasure,done,,one@example.com,2026-09-01,2026-09-20"
+		h := newHouse(t, url, rows([]string{
+			receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z"),
+			receipt("G-2", "S-1,", "Y", "2025-04-01T10:00:00Z"), // of the same subject: G-1 has both
+			receipt("G-3", "S-2,two@example.com", "Y", "2025-03-01T10:00:00Z"),
+		}, nil, []string{asked}))
+		h.mustRun(pipeline.Reconcile)
+		h.write("cases.csv", caseHeader+done+"\n")
+		h.snapshot(pipeline.Delta, "cases.csv")
+		dry := h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+		var list []finding.Finding
+		for _, f := range findings(t, dry.FindingsFile) {
+			if f.Rule == "subject.still_held" {
+				list = append(list, f)
+			}
+		}
+		if len(list) != 1 || len(list[0].Records.List()) != 2 || list[0].File != "cases.csv" || list[0].Row != 2 || !strings.Contains(list[0].Message, "2 consents") {
+			t.Errorf("%+v", list)
+		}
+		if dry.Rows.Rejected > 0 {
+			t.Errorf("%+v", dry.Rows)
+		}
+		h.wantState("G-1", "none erased")
+		h.wantState("G-2", "none erased")
+		h.wantState("G-3", "given receipt")
 	})
 }

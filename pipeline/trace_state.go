@@ -142,7 +142,8 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 		return importers.Effective{}, err
 	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
-	_, against := f.opposing(f.doubted(f.about(f.links.Subject(keys)), keys), scope, keys)
+	about := f.about(f.links.Subject(keys))
+	_, against := f.opposing(f.doubted(about, keys), scope, keys)
 	events := against.events
 	err := p.near.each(ctx, tx, importers.ByName("consent"), p.id.Tenant, "status = 'given'", st.ID, func(o *register.Stored, obtained int64) {
 		if o.ID == st.ID || f.links.Same(keys, importers.SubjectKeys(&o.Record, o.System)) {
@@ -156,5 +157,5 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 	if err != nil {
 		return importers.Effective{}, err
 	}
-	return importers.StateFor(scope, events, against.suppressions, now), nil
+	return importers.StateAfter(erasures(about), scope, events, against.suppressions, now), nil
 }
