@@ -530,10 +530,7 @@ type Subject struct {
 
 // Subject says whom keys, as SubjectKeys orders them, stand for. Build must have been called.
 func (l *Links) Subject(keys []Key) (s Subject) {
-	if len(l.keys) == 0 {
-		return s
-	}
-	return l.subject(l.digests(keys))
+	return l.SubjectOf(l.digests(keys))
 }
 
 // Knows reports whether Subject finds any place for keys that a Linker digested, to be asked first where it hardly ever does.
@@ -551,7 +548,11 @@ func (l *Links) Knows(keys []LinkKey) bool {
 	return false
 }
 
-func (l *Links) subject(keys []LinkKey) (s Subject) {
+// SubjectOf is Subject of keys that a Linker digested.
+func (l *Links) SubjectOf(keys []LinkKey) (s Subject) {
+	if len(l.keys) == 0 {
+		return s
+	}
 	var own []int32 // owners stronger than the row's own, the first of each kind and system
 	for _, k := range keys {
 		if !l.filter.may(k) { // most keys are not wanted

@@ -37,10 +37,7 @@ func (f *facts) rejects(a *against) bool {
 		a.consent = false // asked once
 		a.rejected, _ = importers.Erased(*a.event, erasures(f.about(f.links.Subject(a.keys))))
 	}
-	return a.rejected || slices.ContainsFunc(a.records, func(id uuid.UUID) bool {
-		g := f.keys[id]
-		return g != nil && g.conflicts()
-	})
+	return a.rejected || slices.ContainsFunc(a.records, f.conflicts)
 }
 
 // linkRow takes in who is one subject as far as a row says so: the keys of its records that name one. Records of one row speak of
@@ -68,6 +65,7 @@ func (f *facts) link() error {
 	}
 	f.links.Build()
 	f.linked = true
+	f.placeUnsure()
 	for _, a := range f.against {
 		s := f.links.Subject(a.keys)
 		a.several = s.Several

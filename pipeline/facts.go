@@ -28,6 +28,8 @@ type facts struct {
 	keepAll     bool                            // nothing of it is dropped
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
 	mixed       []mixedRow                      // until they are settled
+	unsure      []unsureLink                    // until links are built
+	unsureAt    map[int32]bool                  // by place: some link there may not come into the register
 	filed       map[int32][]*against            // by place (see importers.Links), once linked
 	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
 	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back

@@ -307,6 +307,12 @@ func (l *leavings) link(s *Source, row *mappings.Row, r *rejectedRow, back bool)
 		}
 	}
 	l.facts.links.AddRow(records...)
+	by := l.facts.links.Linker(s.System)
+	var u unsureLink
+	for _, keys := range records {
+		u.keys = by.Append(u.keys, keys)
+	}
+	l.facts.unsure = append(l.facts.unsure, u)
 }
 
 // went notes why a row that came back in a mended file was rejected.

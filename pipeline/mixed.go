@@ -77,10 +77,6 @@ func (f *facts) rejectedLate(c mixedConsent) bool {
 	if subject.Several {
 		return true
 	}
-	stands, all := f.opposing(f.doubted(about, c.keys), c.event.Scope, c.keys)
-	if over, _ := stands.overrule(c.event); over {
-		return false
-	}
-	over, _ := all.overrule(c.event)
-	return over
+	_, rejected := f.outcome(c.event, f.doubted(about, c.keys), subject, c.keys)
+	return rejected
 }

@@ -294,3 +294,38 @@ func laterThan(at string, c said) bool {
 	order := map[string]int{days[2]: 1, days[0]: 2, days[1]: 2, days[4]: 3, days[5]: 4} // a moment of a day is not after the day
 	return c.at != "" && order[at] > order[c.at]
 }
+
+// A consent that the dry-run calls overruled is not given in the register either: whatever overrules it is there, and so is what ties it to
+// the subject.
+func TestPropertyOverruledIsNotGiven(t *testing.T) {
+	overruled := 0
+	check(t, 4, func(rt *rapid.T) {
+		files, consents := drawBatch(rt, "a")
+		lines := strings.Split(files["consents.csv"], "\n")
+		for i := range lines {
+			switch rapid.IntRange(0, 9).Draw(rt, "fault") {
+			case 0:
+				lines[i] = strings.Replace(lines[i], ",news,", ",gone,", 1) // a purpose that nobody has defined
+			case 1: // another content under the key
+				lines = append(lines[:len(lines)-1], strings.Replace(lines[i], ",email,", ",sms,", 1), "")
+			}
+		}
+		files["consents.csv"] = strings.Join(lines, "\n")
+		h := small(t, files)
+		dry := h.imports(rt, "acme-2026")
+		states := h.states(rt, consents)
+		for _, f := range findings(t, dry.FindingsFile) {
+			if f.Source != "consents" || f.Rule != "consent.overruled" && f.Rule != "suppression.overrules" {
+				continue
+			}
+			overruled++
+			id, _, _ := strings.Cut(lines[f.Row-1], ",")
+			if states[id] == importers.StatusGiven {
+				rt.Fatalf("%s, row %d: %s, and the register says given\n%s", id, f.Row, f.Rule, strings.Join(lines, "\n"))
+			}
+		}
+	})
+	if overruled == 0 {
+		t.Error("nothing was overruled")
+	}
+}

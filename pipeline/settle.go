@@ -362,11 +362,11 @@ func (s *settler) opposed(x *identified, d *decision) {
 		return
 	}
 	ev := importers.EventOf(&x.Record, x.id(), d.verdict.Class, s.sh.src.obtained)
-	stands, all := s.facts.opposing(d.about, ev.Scope, keys)
-	if len(all.events)+len(all.suppressions) == 0 {
-		return
-	}
-	if over, why := stands.overrule(ev); over {
+	why, rejected := s.facts.outcome(ev, d.about, subject, keys)
+	switch {
+	case rejected:
+		d.rule, d.field = "consent.opposed_by_rejected", "status"
+	case why != "":
 		n := note{rule: "consent.overruled", field: "status"}
 		if strings.HasPrefix(why, "suppressed_") {
 			n.rule = "suppression.overrules"
@@ -375,10 +375,6 @@ func (s *settler) opposed(x *identified, d *decision) {
 			n.message = strings.TrimSuffix(rule.Meaning, ".") + " (" + why + ")."
 		}
 		d.notes = append(d.notes, n)
-		return
-	}
-	if over, _ := all.overrule(ev); over {
-		d.rule, d.field = "consent.opposed_by_rejected", "status"
 	}
 }
 

@@ -64,6 +64,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			if d.rowTeaches(x) {
 				d.learnRow(surveyed, x.row, x.records)
 			}
+			d.linkUnsure(surveyed, x.records)
 			d.facts.linkRow(x.records)
 		}
 		from := 0
@@ -147,7 +148,7 @@ func (s *surveyor) distil(p *passed, x *passedRow) {
 		if !slices.ContainsFunc(x.row.Partial, func(rec mappings.RecordOut) bool { return speaks(&rec.Record) }) {
 			return
 		}
-	case len(x.records) == 1 && !s.rowTeaches(x):
+	case len(x.records) == 1 && !s.rowTeaches(x) && x.sure():
 		p.linked = append(p.linked, x.records[0].links...)
 		p.ends = append(p.ends, len(p.linked))
 		return
@@ -226,11 +227,7 @@ func (d *dryRunner) standing(surveyed *decider, records []identified) (st standi
 			made := surveyed.decide(x)
 			x.decided = &made
 		}
-		switch x.decided.rule {
-		case "", "row.known", "row.repeat", "key.multiple_match": // keys are judged when all are known
-		default:
-			st.rejected = true
-		}
+		st.rejected = st.rejected || !comesIn(x.decided.rule)
 	}
 	return st
 }

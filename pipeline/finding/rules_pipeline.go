@@ -118,7 +118,7 @@ var pipelineRules = []Rule{
 		"Check the key, or declare history: true if the rows are events."},
 
 	{"consent.opposed_by_rejected", PolicyBlock, Error, Row,
-		"A withdrawal, refusal or suppression of the same subject stands in a row that is itself rejected, so this consent can't be taken.",
+		"A withdrawal, refusal or suppression of the same subject stands in a row that is itself rejected, or is known to be of the same subject only by such a row, so this consent can't be taken.",
 		"an old Y whose later withdrawal has a broken date",
 		"Mend the rejected row first; then both come in together."},
 	{"subject.still_held", PolicyBlock, Warning, Row,
