@@ -53,10 +53,14 @@ var saying = func() map[string][]string {
 
 // refuses reports whether a word of a consent status says no; in a column that asks for an opt-out, yes is such a word.
 func refuses(word string, inverted bool) bool {
-	as := []string{"no", "refused", "withdrawn", "opt_out", "objection"}
 	if inverted {
-		as[0] = "yes"
+		return saysOf(word, "yes", "refused", "withdrawn", "opt_out", "objection")
 	}
+	return saysOf(word, "no", "refused", "withdrawn", "opt_out", "objection")
+}
+
+// saysOf reports whether a word says one of these, whatever marks stand around it.
+func saysOf(word string, as ...string) bool {
 	bare := strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
 	for _, w := range []string{SameWord(word), SameWord(bare)} {
 		if w != "" && slices.ContainsFunc(as, func(says string) bool { return slices.Contains(saying[says], w) }) {
