@@ -30,9 +30,6 @@ var asking = []string{
 	"consentimi", "abonn", "suscri", "iscri", "inscri", "aangemeld", "accepts",
 }
 
-// ofOrders are words of refusals that speak as often of orders, contracts and tickets.
-var ofOrders = map[string]bool{"cancelled": true, "canceled": true, "cancellato": true, "cancelado": true, "customer request": true}
-
 // droppings are the conditions by which a mapping may lose a refusal: its skips, and those of consents and suppressions.
 func (p *program) droppings(column func(Column) int, header []string) (list []*dropping) {
 	if !slices.ContainsFunc(p.specs, func(s specProgram) bool { return s.decides() }) {
@@ -313,14 +310,9 @@ func (c *condition) holdsFor(word string) (some, every bool) {
 	every = true
 	_, first := utf8.DecodeRuneInString(word)
 	for _, w := range []string{word, strings.ToUpper(word), strings.ToUpper(word[:first]) + word[first:]} {
-		held := true // any word is not blank
-		switch {
-		case c.expr != nil:
+		held := c.words[fold(w)] // and no word is blank
+		if c.expr != nil {
 			held = c.expr.MatchString(w)
-		case c.blank:
-			held = false
-		default:
-			held = c.words[fold(w)]
 		}
 		held = held != c.not
 		some, every = some || held, every && held

@@ -33,6 +33,9 @@ func SameWord(s string) string {
 // nothing are words for no that are as often as not how a blank is written.
 var nothing = map[string]bool{"-": true, "none": true, "n/a": true}
 
+// ofOrders are words of refusals that speak as often of orders, contracts and tickets.
+var ofOrders = map[string]bool{"cancelled": true, "canceled": true, "cancellato": true, "cancelado": true, "customer request": true}
+
 // saying are the words by what they say, as SameWord has them.
 var saying = func() map[string][]string {
 	m := map[string][]string{"yes": bareYes}
