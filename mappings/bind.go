@@ -80,6 +80,7 @@ type boundSpec struct {
 	readers []*fieldReader // by position in fields
 	byField []int          // entity field index -> position in fields, or -1
 
+	about     importers.Scope    // as far as the mapping states it for all rows
 	blank     []*importers.Value // the fields of a record without any value
 	keyIsText bool               // the first field of the key is a text in the key too
 	simple    bool               // every field comes from one column at most
@@ -123,7 +124,7 @@ func (s *boundSpec) columnsOf(set uint64) [][]int {
 }
 
 func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) int) (*boundSpec, error) {
-	b := &boundSpec{specProgram: s, byField: make([]int, len(s.entity.Fields)), blank: importers.NewRecord(s.entity).Values, simple: true, shapes: map[uint64][][]int{}}
+	b := &boundSpec{specProgram: s, about: s.scope(), byField: make([]int, len(s.entity.Fields)), blank: importers.NewRecord(s.entity).Values, simple: true, shapes: map[uint64][][]int{}}
 	for i := range b.byField {
 		b.byField[i] = -1
 	}

@@ -161,6 +161,7 @@ func (pl *Plan) decide() []finding.Finding {
 		list = append(list, f)
 	}
 	list = append(list, pl.gaps()...)
+	list = append(list, pl.decideLeftOut()...)
 	return unique(list)
 }
 
@@ -244,14 +245,17 @@ func (pl *Plan) decidePolarity(f *fieldProgram, col int, c *ColumnProfile) []fin
 }
 
 // SoundsLikeOptOut reports whether a header asks whether somebody does not want something.
-func SoundsLikeOptOut(header string) bool {
+func SoundsLikeOptOut(header string) bool { return headerHolds(header, optOut...) }
+
+// headerHolds reports whether one of the pieces stands in the letters of a header.
+func headerHolds(header string, pieces ...string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_./'’\"", r) {
 			return -1
 		}
 		return r
 	}, headerFold(header))
-	return slices.ContainsFunc(optOut, func(piece string) bool { return strings.Contains(letters, piece) })
+	return slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(letters, piece) })
 }
 
 // gaps lists the words that closed lists do not know, and lets row findings show those that may be shown.

@@ -160,7 +160,7 @@ func (c *checker) column(path string, col *Column) {
 
 func (c *checker) condition(path string, cond *Condition) condition {
 	c.column(path+".column", &cond.Column)
-	out := condition{column: cond.Column}
+	out := condition{column: cond.Column, path: path, line: c.doc.Place(path, "", "").Line}
 	set := 0
 	if cond.Equals != nil {
 		set++

@@ -189,6 +189,7 @@ func (c *checker) words(path string, e *importers.Entity, fs *FieldSpec, p *fiel
 		c.fault(path+".polarity", "write normal or inverted", "there is no polarity %q", fs.Polarity)
 	}
 	inverted := fs.Polarity == "inverted"
+	p.inverted = inverted
 	p.words = map[string]word{}
 	add := func(at, text string, w word) {
 		key := fold(text)

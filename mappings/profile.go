@@ -24,6 +24,7 @@ type Profile struct {
 	Refs      []Ref           `json:"refs"`               // where the columns that the mapping names are
 	Keys      []KeyProfile    `json:"keys"`               // one a record of the mapping
 	Words     []FieldWords    `json:"words,omitempty"`    // words that closed lists do not know
+	LeftOut   []LeftOut       `json:"left_out,omitempty"` // refusals that conditions leave out
 }
 
 // ColumnProfile describes the data cells of one column.
@@ -118,6 +119,16 @@ type WordCount struct {
 	Rows int    `json:"rows"`
 }
 
+// LeftOut counts the rows that a condition leaves out though their word says no and no record takes it. Only words of our own
+// lists are named.
+type LeftOut struct {
+	Condition string   `json:"condition"` // path in the mapping
+	Rows      int      `json:"rows"`
+	FirstRow  int      `json:"first_row"`
+	LastRow   int      `json:"last_row"`
+	Words     []string `json:"words,omitempty"`
+}
+
 // Digest is the hex SHA-256 of the profile's JSON form.
 func (p *Profile) Digest() string { return digestJSON(p) }
 
@@ -141,6 +152,7 @@ type Profiler struct {
 
 	skips []*boundCondition
 	specs []*profiledSpec
+	drops []*dropStats
 	dates []int // columns whose date evidence is wanted
 	named namedHeader
 	skip  []bool // rows of the block that prove nothing: blank, skipped, ragged, the header again
@@ -240,6 +252,7 @@ func (p *Profiler) bind() error {
 		}
 		p.specs = append(p.specs, s)
 	}
+	p.bindDrops(column)
 	return nil
 }
 

@@ -102,6 +102,9 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 	for _, s := range p.specs {
 		s.begin()
 	}
+	for _, d := range p.drops {
+		d.memo.begin()
+	}
 	p.skip = append(p.skip[:0], make([]bool, n)...)
 	blank := 0
 	for i := from; i < n; i++ {
@@ -137,10 +140,11 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 		if p.skip[i] {
 			continue
 		}
-		for _, s := range p.skips {
+		for k, s := range p.skips {
 			if s.holds(b, i) {
 				p.skip[i] = true
 				p.p.Skipped++
+				p.skipped(k, b, i)
 				break
 			}
 		}
@@ -158,6 +162,7 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 			}
 		}
 	}
+	p.leftOut(b, from)
 	slices.Sort(p.dates)
 	p.dates = slices.Compact(p.dates)
 	for _, col := range p.dates {
@@ -485,6 +490,12 @@ func (p *Profiler) Done() (*Profile, error) {
 			if w != nil && w.Rows > 0 {
 				p.p.Words = append(p.p.Words, w.list(s.fields[j].field.Data == importers.None))
 			}
+		}
+	}
+	for _, d := range p.drops {
+		if d.Rows > 0 {
+			slices.Sort(d.Words)
+			p.p.LeftOut = append(p.p.LeftOut, d.LeftOut)
 		}
 	}
 	p.err = fmt.Errorf("the profile of %s is done", p.env.File)

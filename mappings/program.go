@@ -21,6 +21,8 @@ type condition struct {
 	blank  bool
 	not    bool // not_blank, not_in, not_matches
 	reason string
+	path   string // in the mapping
+	line   int
 }
 
 // specProgram is a compiled RecordSpec.
@@ -63,6 +65,7 @@ type fieldProgram struct {
 	rules    *rules
 	constant *importers.Value
 	yesGiven bool // consent status: some word means yes and yes means given
+	inverted bool // polarity
 }
 
 // word is what a word of the source means.

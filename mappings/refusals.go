@@ -33,6 +33,9 @@ func SameWord(s string) string {
 // nothing are words for no that are as often as not how a blank is written.
 var nothing = map[string]bool{"-": true, "none": true, "n/a": true}
 
+// ofOrders are words of refusals that speak as often of orders, contracts and tickets.
+var ofOrders = map[string]bool{"cancelled": true, "canceled": true, "cancellato": true, "cancelado": true, "customer request": true}
+
 // saying are the words by what they say, as SameWord has them.
 var saying = func() map[string][]string {
 	m := map[string][]string{"yes": bareYes}
@@ -53,10 +56,14 @@ var saying = func() map[string][]string {
 
 // refuses reports whether a word of a consent status says no; in a column that asks for an opt-out, yes is such a word.
 func refuses(word string, inverted bool) bool {
-	as := []string{"no", "refused", "withdrawn", "opt_out", "objection"}
 	if inverted {
-		as[0] = "yes"
+		return saysOf(word, "yes", "refused", "withdrawn", "opt_out", "objection")
 	}
+	return saysOf(word, "no", "refused", "withdrawn", "opt_out", "objection")
+}
+
+// saysOf reports whether a word says one of these, whatever marks stand around it.
+func saysOf(word string, as ...string) bool {
 	bare := strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
 	for _, w := range []string{SameWord(word), SameWord(bare)} {
 		if w != "" && slices.ContainsFunc(as, func(says string) bool { return slices.Contains(saying[says], w) }) {

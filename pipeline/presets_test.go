@@ -111,6 +111,8 @@ func TestPresetFixtures(t *testing.T) {
 			missing: map[string]int{"purpose": 7, "notice": 7, "actor": 7, "proof": 7, "time": 7}},
 		{file: "brevo.csv", preset: "brevo", rows: pipeline.Rows{Read: 3, Accepted: 2, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
 			missing: map[string]int{"purpose": 3, "notice": 3, "actor": 3, "proof": 3, "time": 3}},
+		{file: "brevo-single.csv", preset: "brevo", rows: pipeline.Rows{Read: 4, Accepted: 3, Skipped: 1}, skipped: map[string]int{"consent.no_answer": 1}, consents: 3,
+			missing: map[string]int{"purpose": 3, "notice": 3, "actor": 3, "proof": 3, "time": 3}},
 		{file: "hubspot.csv", preset: "hubspot", rows: pipeline.Rows{Read: 5, Accepted: 2, Skipped: 3}, skipped: map[string]int{"consent.not_consent": 2, "consent.no_answer": 1}, consents: 2,
 			missing: map[string]int{"purpose": 2, "notice": 2, "actor": 2, "proof": 2, "time": 2}},
 		{file: "mailpoet.csv", preset: "mailpoet", rows: pipeline.Rows{Read: 6, Accepted: 3, Rejected: 1, Skipped: 2}, rejected: map[string]int{"enum.unmapped": 1}, skipped: map[string]int{"consent.no_answer": 2}, consents: 3,
@@ -162,7 +164,13 @@ func TestPresetFixtures(t *testing.T) {
 			if strings.Contains(string(text), "example.com") {
 				t.Error("the draft holds a value")
 			}
-			r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+			all := h.mustRun(pipeline.DryRun)
+			for _, f := range findings(t, all["map"].(*pipeline.MapResult).FindingsFile) {
+				if strings.HasPrefix(f.Rule, "consent.refusal_") {
+					t.Errorf("the preset warns of itself: %s", f.Message)
+				}
+			}
+			r := all["dryrun"].(*pipeline.DryRunResult)
 			for _, s := range r.Sources {
 				if s.Source != source {
 					if s.Rows.Accepted != s.Rows.Read {
@@ -216,6 +224,7 @@ func TestPresetStates(t *testing.T) {
 		{"unsubscribed_members_export_abc.csv", "b1b2c3d4e1", "withdrawn", "withdrawal"},
 		{"unsubscribed_members_export_abc.csv", "b1b2c3d4e2", "withdrawn", "withdrawal_undated"},
 		{"brevo.csv", "one@example.com|email", "withdrawn", "withdrawal_undated"},
+		{"brevo-single.csv", "two@example.com|email|news", "refused", "refusal_undated"},
 	} {
 		h := drafted(t, map[string]string{tc.file: fixture(t, tc.file), "purposes.csv": purposesCSV})
 		h.mustRun(pipeline.Import)

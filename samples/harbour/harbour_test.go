@@ -107,6 +107,11 @@ func TestTheRunGivesWhatWasPlanted(t *testing.T) {
 	for _, p := range found {
 		t.Errorf("found and not planted: %+v", p)
 	}
+	for _, c := range dry.ByRule {
+		if strings.HasPrefix(c.Rule, "consent.refusal_") {
+			t.Errorf("the sample is warned of %s", c.Rule)
+		}
+	}
 	for rule, n := range want.Findings {
 		i := slices.IndexFunc(dry.ByRule, func(c pipeline.RuleCount) bool { return c.Rule == rule })
 		if i < 0 || dry.ByRule[i].Count != n {
