@@ -187,7 +187,11 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 		switch {
 		case out.bad.rule != "":
 			pl.reject(b, i, out.bad.col, f.path, out.bad)
-			ok = false
+			if ok = false; slices.Contains(subjectKinds, f.field.Name) {
+				if v, meant := s.readers[j].bare(b, i); meant {
+					rec.Values[f.index] = pl.own(&v)
+				}
+			}
 			continue
 		case out.doubt.rule != "":
 			pl.note(b, i, out.doubt.col, f.path, out.doubt)
@@ -225,6 +229,15 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 		}
 	}
 	return "", true
+}
+
+// own gives a value that outlives the next one.
+func (pl *Plan) own(v *importers.Value) *importers.Value {
+	if pl.into != nil {
+		return pl.into.keepValue(v)
+	}
+	own := *v
+	return &own
 }
 
 // wholeKey puts the key into rec, or rejects the row if a part of the key is missing.

@@ -396,6 +396,44 @@ func (r *fieldReader) contactText(text []byte, k int) bool {
 	return false
 }
 
+// bare reads an identifier that was refused for what surrounds it or can't be seen in it, without that. It is good for one thing: to know
+// whom a row means that is rejected and speaks against consents.
+func (r *fieldReader) bare(b *source.Block, i int) (v importers.Value, ok bool) {
+	if len(r.cols) != 1 {
+		return v, false
+	}
+	c := b.Cell(r.cols[0], i)
+	raw := b.Bytes(c)
+	if c.Kind != source.Text || !utf8.Valid(raw) {
+		return v, false
+	}
+	text := bytes.TrimSpace(bytes.Map(func(x rune) rune {
+		if x != ' ' && unicode.In(x, unicode.Cc, unicode.Cf, unicode.Z) {
+			return -1
+		}
+		return x
+	}, raw))
+	if len(text) == 0 {
+		return v, false
+	}
+	r.out = outcome{used: r.cols}
+	r.printable = printable(text)
+	switch r.p.typ {
+	case importers.ID:
+		r.parseID(c, text, 0)
+	case importers.Email:
+		r.parseEmail(c, text, 0)
+	case importers.Phone:
+		r.parsePhone(c, text, 0)
+	default:
+		return v, false
+	}
+	if r.out.bad.rule == "" && !r.out.null {
+		r.check(0)
+	}
+	return r.out.v, r.out.bad.rule == "" && r.out.v.Set
+}
+
 func (r *fieldReader) parseWord(c source.Cell, text []byte, k int) {
 	if r.p.filled != "" {
 		if bareWord(string(text)) || r.p.filled == "signed_token" && !signedToken(text) { // nothing of that kind is in the cell

@@ -343,3 +343,29 @@ func TestRuleDoubtRaisesNothing(t *testing.T) {
 	h.wantState("other", "given assertion")
 	h.wantState("left", "given receipt_later")
 }
+
+// A withdrawal is heard whose identifier is refused for a space around it or a character that can't be seen; so is one of a later export.
+func TestRulePaddedIdentifiersAreHeard(t *testing.T) {
+	t.Parallel()
+	for name, who := range map[string]string{
+		"space":            ",one@example.com ",
+		"no-break space":   ",\u00a0one@example.com",
+		"zero-width space": ",one@exam\u200bple.com",
+		"soft hyphen":      ",one\u00ad@example.com",
+		"byte order mark":  "\ufeffS-1,",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, storetest.SQLite(t), rows([]string{
+				assertion("K-1", "S-1,one@example.com", "Y", "2025-01-01T10:00:00Z"),
+				assertion("K-2", "S-2,two@example.com", "Y", "2025-01-01T10:00:00Z"),
+				assertion("W-1", who, "N", "2025-02-01T10:00:00Z"),
+			}, nil, nil))
+			h.write("batch.yaml", tolerantBatch("acme-2026"))
+			dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+			if got := found(t, dry, "consents"); !slices.Equal(got[2], []string{"consent.opposed_by_rejected"}) || len(got[3]) > 0 || len(got[4]) != 1 {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
