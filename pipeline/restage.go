@@ -149,6 +149,11 @@ func (p *Pipeline) restageEarlier(ctx context.Context, stage string) error {
 	}
 	var faults []error
 	for _, fr := range list {
+		if p.snap.kind != "" { // else its own stages make them
+			if err := p.relist(ctx, fr); err != nil {
+				return err
+			}
+		}
 		if fr.Snapshot == p.snap.name {
 			break
 		}
