@@ -53,6 +53,7 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 			return nil, err
 		}
 	}
+	lost := p.restageEarlier(ctx, DryRun) // of no matter if this dry-run is done already
 	var own, others int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
@@ -71,6 +72,9 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 		pre:   map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
 		check: func(_ context.Context, r *DryRunResult) error { return dryRunFiles(r, dir) },
 		do: func(ctx context.Context, _ *ledger.Op, r *DryRunResult) error {
+			if lost != nil {
+				return lost
+			}
 			r.Outcome = p.begin(DryRunSchema)
 			r.Manifest, r.Map, r.Config = in.frozen.Manifest, in.mapped.Digest, p.batch.digest
 			return p.dryRun(ctx, in, dir, r)

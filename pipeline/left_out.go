@@ -124,11 +124,12 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		dry, _, err := last[DryRunResult](ctx, q, DryRun)
+		decided, err := q.decidedBy(ctx)
 		if err != nil {
 			return err
 		}
-		if dry == nil || dry.Manifest != fr.Manifest {
+		decided = slices.DeleteFunc(decided, func(x recordedDryRun) bool { return x.dry.Manifest != fr.Manifest })
+		if len(decided) == 0 {
 			continue // nothing was decided about its rows
 		}
 		maps, err := q.loadMappings()
@@ -136,7 +137,7 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 			return err
 		}
 		for i := range q.batch.Sources {
-			if err := l.of(ctx, q, fr, i, maps[i], dry); err != nil {
+			if err := l.of(ctx, q, fr, i, maps[i], decided); err != nil {
 				return err
 			}
 		}
@@ -210,18 +211,23 @@ func (l *leavings) since(ctx context.Context, list []*FreezeResult) error {
 }
 
 // of takes in what one source of one earlier snapshot leaves.
-func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, dry *DryRunResult) error {
+func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, decided []recordedDryRun) error {
 	s := &q.batch.Sources[i]
 	wanted := map[int]*rejectedRow{}
-	err := readRejected(filepath.Dir(dry.FindingsFile), dry.Listed, func(r *rejectedRow) error {
-		if r.Source == s.Name {
-			wanted[r.Row] = r
+	for _, x := range decided {
+		err := readRejected(filepath.Dir(x.dry.FindingsFile), x.dry.Listed, func(r *rejectedRow) error {
+			if r.Source == s.Name && wanted[r.Row] == nil {
+				wanted[r.Row] = r
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
 	part := fr.part(s.Name)
-	if err != nil || len(wanted) == 0 && (part == nil || part.Sheet == "") {
-		return err
+	if len(wanted) == 0 && (part == nil || part.Sheet == "") {
+		return nil
 	}
 	sh, err := q.openSheet(ctx, fr, s, m, nil)
 	if err != nil || len(wanted) == 0 && len(sh.view.heard) == 0 {

@@ -38,11 +38,19 @@ func (p *Pipeline) Map(ctx context.Context) (*MapResult, error) {
 	if err := errors.Join(unconfirmed...); err != nil {
 		return nil, err
 	}
+	return p.mapFrozen(ctx, fr, maps)
+}
+
+func (p *Pipeline) mapKey(fr *FreezeResult, maps []*mappings.Mapping) string {
 	inputs := []string{fr.Manifest, p.batch.digest}
 	for _, m := range maps {
 		inputs = append(inputs, m.Digest())
 	}
-	key := p.key(Map, inputs...)
+	return p.key(Map, inputs...)
+}
+
+func (p *Pipeline) mapFrozen(ctx context.Context, fr *FreezeResult, maps []*mappings.Mapping) (*MapResult, error) {
+	key := p.mapKey(fr, maps)
 	dir := p.workDir(Map, key)
 	return execute(ctx, p, task[MapResult]{
 		stage: Map, key: key,

@@ -120,8 +120,8 @@ func readRejected(dir, want string, f func(*rejectedRow) error) error {
 	return nil
 }
 
-// changedList: a dry-run makes the list of the newest snapshot only.
-const changedList = "restore it from a backup; as long as no later snapshot is frozen, you may remove the folder it lies in and run `sheetlift dryrun` again"
+// changedList keeps the folder: the list comes out again only if the register was not changed by others since.
+const changedList = "restore it from a backup; or move the folder it lies in to another place and run `sheetlift dryrun`, which makes it anew from the frozen files"
 
 // rowToken names a row of a snapshot to somebody who may not know what is in it: an HMAC under the batch's key, truncated to 128
 // bits, over snapshot, source, row and row digest. Only what knows the key can make one, so a token that is found again proves

@@ -38,15 +38,14 @@ func (p *Pipeline) restage(ctx context.Context, stage string, dry *DryRunResult,
 	if err := dryRunFiles(dry, dir); !errors.Is(err, errRemake) {
 		return err
 	}
-	in, err := p.dryRunInputs(ctx)
+	in, err := p.inputsOf(ctx, stage, dry)
 	if err != nil {
 		return err
 	}
-	if in.mapped.Digest != dry.Map || in.frozen.Manifest != dry.Manifest || p.batch.digest != dry.Config {
-		return &GateError{Stage: stage, Why: "files of the dry-run that was imported are gone, and batch.yaml or a mapping changed since it",
-			Remedy: "put back what changed, run `sheetlift map` if that was a mapping, then the same command: it makes the files anew; or " + startedOver}
+	if err := p.restageEarlier(ctx, stage); err != nil {
+		return err
 	}
-	since, err := p.restageBefore(ctx, stage, rec)
+	since, err := p.importedSince(ctx, rec)
 	if err != nil {
 		return err
 	}
@@ -80,9 +79,48 @@ func (p *Pipeline) restage(ctx context.Context, stage string, dry *DryRunResult,
 	return syncRename(beside, dir)
 }
 
-// restageBefore restages the dry-runs of the snapshots before this one, the newest, whose lists of rejected rows it needs, and those
-// that were imported. It lists the snapshots whose import began after a dry-run of this one.
-func (p *Pipeline) restageBefore(ctx context.Context, stage string, rec *ledger.Record) (since []string, err error) {
+// inputsOf gives what a dry-run rested on, if it is still there: the mappings may have been compiled again, by others, since.
+func (p *Pipeline) inputsOf(ctx context.Context, stage string, dry *DryRunResult) (*dryRunInputs, error) {
+	in := &dryRunInputs{}
+	var err error
+	if in.frozen, err = p.frozen(ctx, stage); err != nil {
+		return nil, err
+	}
+	if in.maps, err = p.loadMappings(); err != nil {
+		return nil, err
+	}
+	ops, err := p.operations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed := "the mappings were compiled anew"
+	for _, op := range ops {
+		if op.Stage != Map || op.Snapshot != p.snap.name || op.State != ledger.Succeeded || op.ResultDigest != dry.Map {
+			continue
+		}
+		in.mapped = new(MapResult)
+		if err := json.Unmarshal(op.Result, in.mapped); err != nil {
+			return nil, fmt.Errorf("recorded result of %s: %w", Map, err)
+		}
+		p.place(in.mapped, true)
+		if changed = p.mappingDrift(in.mapped, in.maps); changed == "" {
+			break
+		}
+	}
+	switch {
+	case in.frozen.Manifest != dry.Manifest:
+		return nil, &GateError{Stage: stage, Why: fmt.Sprintf("files of a dry-run of snapshot %s are gone, and it was of another frozen manifest", p.snap.name), Remedy: "restore " + filepath.Dir(dry.FindingsFile) + " from a backup"}
+	case p.batch.digest != dry.Config:
+		changed = "batch.yaml changed"
+	case changed == "":
+		return in, nil
+	}
+	return nil, &GateError{Stage: stage, Why: fmt.Sprintf("files of a dry-run of snapshot %s are gone, and %s since it", p.snap.name, changed),
+		Remedy: "put back what changed, then `sheetlift run --until dryrun`: it makes the files anew, and what was put back may change again; or " + startedOver}
+}
+
+// importedSince lists the snapshots whose import began after a dry-run.
+func (p *Pipeline) importedSince(ctx context.Context, dry *ledger.Record) (since []string, err error) {
 	list, err := p.history(ctx)
 	if err != nil {
 		return nil, err
@@ -91,37 +129,108 @@ func (p *Pipeline) restageBefore(ctx context.Context, stage string, rec *ledger.
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(list, func(fr *FreezeResult) bool { return fr.Snapshot == p.snap.name })
-	for i, fr := range list {
+	for _, fr := range list {
 		after := func(op *ledger.Record) bool {
-			return op.Stage == Import && op.Snapshot == fr.Snapshot && op.StartedAt > rec.StartedAt
+			return op.Stage == Import && op.Snapshot == fr.Snapshot && op.StartedAt > dry.StartedAt
 		}
 		if slices.ContainsFunc(ops, after) {
 			since = append(since, fr.Snapshot)
 		}
-		if i >= at {
-			continue
+	}
+	return since, nil
+}
+
+// restageEarlier restages the dry-runs of the snapshots before the pipeline's whose lists of rejected rows a dry-run of it reads. It
+// goes on after one that can't be made anew: by what it rests on now, another perhaps can.
+func (p *Pipeline) restageEarlier(ctx context.Context, stage string) error {
+	list, err := p.history(ctx)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, fr := range list {
+		if p.snap.kind != "" { // else its own stages make them
+			if err := p.relist(ctx, fr); err != nil {
+				return err
+			}
+		}
+		if fr.Snapshot == p.snap.name {
+			break
 		}
 		q, err := p.at(fr)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		dry, rec, err := last[DryRunResult](ctx, q, DryRun)
-		if err == nil && dry != nil {
-			err = q.restage(ctx, stage, dry, rec)
-		}
+		decided, err := q.decidedBy(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		imp, _, err := q.currentImport(ctx) // which verify holds to its staged files
-		if err == nil && imp != nil {
-			err = q.restageImported(ctx, stage, imp)
+		for _, x := range decided {
+			if x.dry.Manifest != fr.Manifest {
+				continue
+			}
+			if err := q.restage(ctx, stage, x.dry, x.rec); err != nil {
+				faults = append(faults, err)
+			}
 		}
-		if err != nil {
-			return nil, err
+		if err := q.restageLast(ctx, stage, decided); err != nil {
+			return err
 		}
 	}
-	return since, nil
+	if len(faults) > 0 {
+		return faults[0] // the others say the same, or are said next
+	}
+	return nil
+}
+
+// restageLast restages the newest dry-run of a snapshot, which verify looks at, if none of those that decided its rows is it. Nothing
+// rests on it, so it hinders nothing.
+func (p *Pipeline) restageLast(ctx context.Context, stage string, decided []recordedDryRun) error {
+	dry, rec, err := last[DryRunResult](ctx, p, DryRun)
+	if err != nil || dry == nil || slices.ContainsFunc(decided, func(x recordedDryRun) bool { return x.rec.ID == rec.ID }) {
+		return err
+	}
+	err = p.restage(ctx, stage, dry, rec)
+	var gate *GateError
+	var other *IntegrityError
+	if errors.As(err, &gate) || errors.As(err, &other) {
+		p.opt.Notify(ledger.Remark(err.Error()))
+		return nil
+	}
+	return err
+}
+
+// recordedDryRun is a dry-run that rows of a snapshot were decided by.
+type recordedDryRun struct {
+	dry *DryRunResult
+	rec *ledger.Record
+}
+
+// decidedBy finds the dry-runs whose rejected rows are those of the pipeline's snapshot: the one that was imported, because what a later
+// one accepts is not in; and the newest, if it judged by another configuration or other mappings, because it may hear what the first
+// passed over.
+func (p *Pipeline) decidedBy(ctx context.Context) (list []recordedDryRun, err error) {
+	imp, _, err := p.currentImport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if imp != nil {
+		dry, rec, err := p.importedDryRun(ctx, imp)
+		if err != nil {
+			return nil, err
+		}
+		if dry != nil {
+			list = append(list, recordedDryRun{dry, rec})
+		}
+	}
+	dry, rec, err := last[DryRunResult](ctx, p, DryRun)
+	if err != nil || dry == nil {
+		return list, err
+	}
+	if len(list) == 0 || dry.Map != list[0].dry.Map || dry.Config != list[0].dry.Config {
+		list = append(list, recordedDryRun{dry, rec})
+	}
+	return list, nil
 }
 
 // importedDryRun finds the dry-run of the pipeline's snapshot that an import has loaded; nil if the ledger has none.

@@ -127,3 +127,108 @@ func TestLostWorkFolder(t *testing.T) {
 		})
 	})
 }
+
+// The lists of rejected rows that a further snapshot needs are made anew, also after a second dry-run of the snapshot before.
+func TestLostListsOfEarlierSnapshots(t *testing.T) {
+	t.Parallel()
+	const twice = "L-8,S-8,eight@example.com,news,email,N,,,,,,,\nL-8,S-8,eight@example.com,news,email,N,,,,,,,\n" // a finding of inventory and freeze
+	start := func(t *testing.T) *house {
+		h := newHouse(t, storetest.SQLite(t), liveFiles)
+		h.write("consents.csv", liveFiles["consents.csv"]+twice+"L-9,S-1,one@example.com,news,email,N,2025-31-01 10:00,,,,,,\n") // rejected, and L-1 with it
+		h.mustRun(pipeline.Reconcile)
+		return h
+	}
+	again := func(h *house) {
+		h.t.Helper()
+		if _, err := h.open().DryRun(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	further := func(h *house) {
+		h.t.Helper()
+		h.write("consents.csv", freshFiles["consents.csv"]+twice) // over the one before, which only the vault has now
+		if fr := h.snapshot(pipeline.Delta, "consents.csv"); fr.Findings == (pipeline.Counts{}) {
+			h.t.Errorf("freeze found nothing: %+v", fr)
+		}
+	}
+	for _, second := range []bool{false, true} {
+		t.Run(map[bool]string{false: "a delta", true: "a delta after a second dry-run"}[second], func(t *testing.T) {
+			t.Parallel()
+			var want *pipeline.DryRunResult
+			for _, lost := range []bool{false, true} {
+				h := start(t)
+				if second {
+					again(h)
+				}
+				if lost {
+					h.loseWork()
+				}
+				further(h)
+				dry := h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+				if !lost {
+					want = dry
+				} else if dry.Digest != want.Digest || dry.Listed == "" {
+					t.Errorf("digest %s, want %s", dry.Digest, want.Digest)
+				}
+				h.wantState("L-1", "not in the register")
+				h.survivesLoss()
+				h.mustRun(pipeline.Reconcile)
+				h.mustVerify()
+			}
+		})
+	}
+	t.Run("only the earlier ones are gone", func(t *testing.T) {
+		t.Parallel()
+		h := start(t)
+		again(h)
+		old, err := filepath.Glob(filepath.Join(h.dir, ".sheetlift", "work", "*", "dryrun-*"))
+		if err != nil || len(old) != 2 {
+			t.Fatal(old, err)
+		}
+		further(h)
+		h.mustRun(pipeline.Reconcile)
+		files := h.filesOf()
+		for _, dir := range old {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again(h) // as the message of verify says
+		now := h.filesOf()
+		for path, data := range files {
+			if now[path] != data {
+				t.Errorf("%s is another", filepath.Base(path))
+			}
+		}
+		h.mustVerify()
+	})
+	t.Run("other mappings were tried since the import", func(t *testing.T) {
+		t.Parallel()
+		other := strings.Replace(houseFiles["consents.yaml"], "occurred_at: { from: At, format: iso8601 }", `occurred_at: { from: At, format: "YYYY-DD-MM HH:mm" }`, 1)
+		if other == houseFiles["consents.yaml"] {
+			t.Fatal("the mapping is the same")
+		}
+		for _, lost := range []bool{false, true} {
+			h := start(t)
+			h.write("consents.yaml", other)
+			h.mustRun(pipeline.DryRun) // imports nothing
+			h.write("consents.yaml", houseFiles["consents.yaml"])
+			further(h)
+			if lost {
+				h.loseWork()
+				_, err := h.run(pipeline.Reconcile)
+				var gate *pipeline.GateError // of the dry-run by the other mapping
+				if !errors.As(err, &gate) || !strings.Contains(gate.Remedy, "run --until dryrun") {
+					t.Fatalf("run: %v", err)
+				}
+				h.write("consents.yaml", other)
+				if _, err := h.run(pipeline.DryRun); err != nil {
+					t.Fatalf("the way that the message names: %v", err)
+				}
+				h.write("consents.yaml", houseFiles["consents.yaml"])
+			}
+			h.mustRun(pipeline.Reconcile)
+			h.wantState("L-1", "not in the register") // else the refusal of a row that never came in were forgotten
+		}
+	})
+}
