@@ -1,49 +1,9 @@
 package importers
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"slices"
-
-	"sheetlift/importers/hugepage"
 )
-
-// keyCount knows of each key whether it was counted twice, or more often. It may say so of a key that was counted once, which costs time
-// and changes nothing.
-type keyCount struct {
-	counts  []uint64 // two bits a place, which stop at 2
-	pending []uint64 // to be counted: many at once, so that one need not wait for the memory of the other
-}
-
-const (
-	keyCountPlaces  = 1 << 25
-	keyCountPending = 4096
-)
-
-func (c *keyCount) add(k LinkKey) {
-	if c.pending = append(c.pending, k.lo); len(c.pending) == keyCountPending {
-		c.count()
-	}
-}
-
-func (c *keyCount) count() {
-	if c.counts == nil && len(c.pending) > 0 {
-		c.counts = make([]uint64, keyCountPlaces/32)
-		hugepage.Advise(c.counts)
-	}
-	for _, h := range c.pending {
-		w, shift := &c.counts[h%keyCountPlaces/32], h%32*2
-		if *w>>shift&2 == 0 {
-			*w += 1 << shift
-		}
-	}
-	c.pending = c.pending[:0]
-}
-
-// several may be asked once all is counted.
-func (c *keyCount) several(k LinkKey) bool {
-	return c.counts != nil && c.counts[k.lo%keyCountPlaces/32]>>(k.lo%32*2)&2 != 0
-}
 
 // Links knows which identifiers belong to one subject, because some row holds both. Give it the keys of every row (Add), say
 // whose subjects will be asked for (Want), then Build, then ask (Subject, Same).
@@ -80,9 +40,6 @@ type Links struct {
 	owned  map[int32][]int32 // nodes by their owner, where links are in doubt
 }
 
-// LinkKey is the digest of a key. The low bits of hi hold kind, system number and whether it is the last of its row.
-type LinkKey struct{ hi, lo uint64 }
-
 type linkNode struct {
 	place   int32
 	shared  bool
@@ -98,12 +55,7 @@ var kinds = [...]string{"subject_id", "email", "phone", "device_id"}
 func SubjectFields() []string { return kinds[:] }
 
 const (
-	linkLast    = 1 << 0
-	linkKindAt  = 1
-	linkSysAt   = 3
-	linkSystems = 1 << 13
-	linkTag     = linkSystems<<linkSysAt - 2 // kind and system
-	linkChunk   = 1 << 14
+	linkChunk = 1 << 14
 	// linkPasses is how often the rows are gone over for what the wanted keys are linked to. Chains of links are short; should
 	// one be longer, all rows are taken in.
 	linkPasses = 12
@@ -112,89 +64,6 @@ const (
 // NewLinks starts without any row.
 func NewLinks() *Links {
 	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[LinkKey]int32{}}
-}
-
-func (k LinkKey) kind() int      { return int(k.hi >> linkKindAt & 3) }
-func (k LinkKey) tag() uint64    { return k.hi & linkTag }
-func (k LinkKey) last() bool     { return k.hi&linkLast != 0 }
-func (k LinkKey) plain() LinkKey { return LinkKey{k.hi &^ linkLast, k.lo} }
-
-// linkSystem is the number and the digest of a source system. Contact points have none, which is number 0.
-type linkSystem struct{ number, digest uint64 }
-
-// Linker digests the keys of one system's records, as Links keep them. It may be used beside the Links that it is of.
-type Linker struct {
-	seeds  [2]maphash.Seed
-	system linkSystem
-}
-
-// Linker makes a linker.
-func (l *Links) Linker(system string) Linker {
-	if system == "" {
-		return Linker{seeds: l.seeds}
-	}
-	sys, ok := l.systems[system]
-	if !ok {
-		sys = linkSystem{uint64(len(l.systems)+1) % linkSystems, maphash.String(l.seeds[0], system)}
-		l.systems[system] = sys
-	}
-	return Linker{l.seeds, sys}
-}
-
-// Append appends the digests of keys of the linker's system, and of contact points.
-func (l *Linker) Append(to []LinkKey, keys []Key) []LinkKey {
-	for i := range keys {
-		to = append(to, l.digest(&keys[i]))
-	}
-	return to
-}
-
-func (l *Linker) digest(k *Key) LinkKey {
-	var sys linkSystem
-	if k.System != "" {
-		sys = l.system
-	}
-	hi, lo := maphash.String(l.seeds[0], k.Value)^sys.digest, maphash.String(l.seeds[1], k.Value)^sys.digest
-	tag := sys.number<<linkSysAt | uint64(kindOf(k))<<linkKindAt
-	return LinkKey{hi&^(linkTag|linkLast) | tag, lo}
-}
-
-func (l *Links) digest(k *Key) LinkKey {
-	by := l.Linker(k.System)
-	return by.digest(k)
-}
-
-func (l *Links) digests(keys []Key) []LinkKey {
-	list := make([]LinkKey, len(keys))
-	for i := range keys {
-		list[i] = l.digest(&keys[i])
-	}
-	return list
-}
-
-// AppendTo appends the digest to p, for ReadLinkKey.
-func (k LinkKey) AppendTo(p []byte) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(p, k.hi), k.lo)
-}
-
-// LinkKeyBytes is how many bytes AppendTo appends.
-const LinkKeyBytes = 16
-
-// ReadLinkKey reads what AppendTo wrote.
-func ReadLinkKey(p []byte) LinkKey {
-	return LinkKey{binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])}
-}
-
-func kindOf(k *Key) int {
-	switch k.Kind {
-	case "subject_id":
-		return 0
-	case "email":
-		return 1
-	case "phone":
-		return 2
-	}
-	return 3
 }
 
 // Add takes in the keys of one row, as SubjectKeys orders them.
@@ -533,21 +402,6 @@ func (l *Links) Subject(keys []Key) (s Subject) {
 	return l.SubjectOf(l.digests(keys))
 }
 
-// Knows reports whether Subject finds any place for keys that a Linker digested, to be asked first where it hardly ever does.
-func (l *Links) Knows(keys []LinkKey) bool {
-	if len(l.keys) == 0 {
-		return false
-	}
-	for _, k := range keys {
-		if l.filter.may(k) {
-			if _, ok := l.wanted[k]; ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // SubjectOf is Subject of keys that a Linker digested.
 func (l *Links) SubjectOf(keys []LinkKey) (s Subject) {
 	if len(l.keys) == 0 {
@@ -617,25 +471,4 @@ func (l *Links) Same(a, b []Key) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.Places, func(p int32) bool { return !l.nodes[p].shared && slices.Contains(t.Places, p) })
-}
-
-// linkFilter rules out most keys that are not in a set.
-type linkFilter struct{ bits []uint64 }
-
-func newLinkFilter(keys []LinkKey) *linkFilter {
-	n := 1 << 10
-	for n < len(keys)/4 {
-		n *= 2
-	}
-	f := &linkFilter{bits: make([]uint64, n)}
-	for _, k := range keys {
-		f.add(k)
-	}
-	return f
-}
-
-func (f *linkFilter) add(k LinkKey)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }
-func (f *linkFilter) may(k LinkKey) bool { i := f.at(k); return f.bits[i/64]>>(i%64)&1 == 1 }
-func (f *linkFilter) at(k LinkKey) uint64 {
-	return k.lo & uint64(len(f.bits)*64-1)
 }

@@ -18,74 +18,58 @@ type ahead struct {
 	*decider
 	derived derivation
 	decided []decision
-
-	entity *importers.Entity
-	part   *staged.Part // of a block
-	rows   int          // in it
-	turn   int          // counts the rows that are decided together: see staged.Origin.Block
-
-	last  gatheredKind
-	at    int // of the last kind
-	seen  map[gatheredKind]int
-	kinds []gatheredKind
+	part    *staged.Part // of a block
+	turn    int          // counts the rows that are decided together: see staged.Origin.Block
+	kinds   []*gatheredKind
+	known   map[gatheredKey]*gatheredKind
 }
 
 // gathered are the records of a block that are staged as they are, unless something speaks against their subjects.
 type gathered struct {
-	entity   *importers.Entity
-	part     *staged.Part
-	kinds    []int                // of each: see ahead.kinds
-	verdicts []*importers.Verdict // of each
+	part  *staged.Part
+	kinds []*gatheredKind // of each
+}
+
+// gatheredEntity is the entity whose records are gathered.
+var gatheredEntity = importers.ByName("consent")
+
+// gatheredKey tells kinds apart: records whose columns begin at the same place are of one spec and have the same fields set, from the same
+// origins.
+type gatheredKey struct {
+	columns *[]int
+	verdict *importers.Verdict
 }
 
 // gatheredKind is what is the same of many records that are gathered.
 type gatheredKind struct {
-	entity  *importers.Entity
+	number  int // among the kinds of one goroutine
 	spec    int
 	history bool
-	columns *[]int // the first of as many as there are fields: records with the same have the same fields set, from the same origins
-	fields  *gatheredFields
+	columns [][]int
+	origins []importers.Origin // by field
 	verdict *importers.Verdict
 }
 
-type gatheredFields struct {
-	columns [][]int
-	origins []importers.Origin
-}
-
 func (d *dryRunner) newAhead(sh *sheet) *ahead {
-	return &ahead{decider: d.newDecider(sh), seen: map[gatheredKind]int{}}
+	return &ahead{decider: d.newDecider(sh), part: staged.NewPart(gatheredEntity), known: map[gatheredKey]*gatheredKind{}}
 }
 
-// kind gives the number of the kind of a record.
-func (d *ahead) kind(x *identified) int {
-	k := gatheredKind{entity: x.Entity, spec: x.Spec, history: x.History, columns: &x.Columns[0], verdict: x.decided.verdict}
-	if len(d.kinds) > 0 && k == d.last {
-		return d.at
-	}
-	at, ok := d.seen[k]
-	if !ok {
-		at = len(d.kinds)
-		d.seen[k] = at
-		of := k
-		of.fields = &gatheredFields{columns: x.Columns}
+// kind gives the kind of a record.
+func (d *ahead) kind(x *identified) *gatheredKind {
+	key := gatheredKey{&x.Columns[0], x.decided.verdict}
+	k := d.known[key]
+	if k == nil {
+		k = &gatheredKind{number: len(d.kinds), spec: x.Spec, history: x.History, columns: x.Columns, verdict: x.decided.verdict}
 		for _, v := range x.Values {
-			of.fields.origins = append(of.fields.origins, v.Origin)
+			k.origins = append(k.origins, v.Origin)
 		}
-		d.kinds = append(d.kinds, of)
+		d.known[key] = k
+		d.kinds = append(d.kinds, k)
 	}
-	d.last, d.at = k, at
-	return at
+	return k
 }
 
-// begin begins a block.
-func (d *ahead) begin() {
-	if d.rows = 0; d.part != nil {
-		d.part.Reset()
-	}
-}
-
-// some decides the consents of some rows of the block whose keys no other row has, and gathers what can be.
+// some decides the consents of some rows of a block whose keys no other row has, and gathers what can be.
 func (d *ahead) some(list []passedRow) error {
 	d.turn++
 	d.decided = d.decided[:0]
@@ -97,16 +81,10 @@ func (d *ahead) some(list []passedRow) error {
 				x.decided = &d.decided[len(d.decided)-1] // there it stays, should the list move
 			}
 		}
-		if !row.plain() {
+		if !row.plain() || d.part.Full() {
 			continue
 		}
 		x := &row.records[0]
-		if d.part == nil {
-			d.entity, d.part = x.Entity, staged.NewPart(x.Entity)
-		}
-		if d.entity != x.Entity || d.part.Full() {
-			continue
-		}
 		j := judged{identified: *x, verdict: x.decided.verdict}
 		derived, err := d.derived.of(&j)
 		if err != nil {
@@ -115,22 +93,20 @@ func (d *ahead) some(list []passedRow) error {
 		o := d.origin(d.sh, row.row, &j, &row.digest)
 		o.Block = d.turn
 		d.part.Append(&o, &j.Record, derived)
-		d.rows++
-		row.gathered, row.kind = d.rows, d.kind(x)
+		row.gathered, row.kind = d.part.Rows(), d.kind(x).number
 	}
 	return nil
 }
 
-// end appends what was gathered of the block.
+// end appends what was gathered of the block, and makes room for the next.
 func (d *ahead) end(p []byte) []byte {
-	if d.rows == 0 {
-		return p
+	if d.part.Rows() > 0 {
+		d.part.Finish()
+		p = d.part.AppendTo(p)
 	}
-	d.part.Finish()
-	return d.part.AppendTo(p)
+	d.part.Reset()
+	return p
 }
-
-func (g *gathered) reset() { g.kinds, g.verdicts = g.kinds[:0], g.verdicts[:0] }
 
 // plain reports whether a row is one consent that is staged without another word, unless something speaks against its subject.
 func (r *passedRow) plain() bool {
@@ -142,11 +118,11 @@ func (r *passedRow) plain() bool {
 }
 
 // recall puts a row together again whose record is gathered. It is valid until to is reset, or the part.
-func (g *gathered) recall(i int, k *gatheredKind, to *mappings.Rows) (row mappings.Row, rec mappings.RecordOut, ids recordIDs, digest [32]byte) {
-	o := g.part.Origin(i)
-	rec = to.NewRecord(k.entity)
-	rec.Key, rec.Spec, rec.History, rec.Alike, rec.Columns = o.Key, k.spec, k.history, true, k.fields.columns
-	for f, origin := range k.fields.origins {
+func (g *gathered) recall(i int, to *mappings.Rows) (row mappings.Row, rec mappings.RecordOut, ids recordIDs, digest [32]byte) {
+	o, k := g.part.Origin(i), g.kinds[i]
+	rec = to.NewRecord(gatheredEntity)
+	rec.Key, rec.Spec, rec.History, rec.Alike, rec.Columns = o.Key, k.spec, k.history, true, k.columns
+	for f, origin := range k.origins {
 		if v := to.NewValue(); g.part.Value(i, f, v) {
 			v.Origin = origin
 			rec.Values[f] = v
@@ -160,17 +136,17 @@ func (s *settler) take(g *gathered, from, to int) error {
 	if from == to {
 		return nil
 	}
-	w, err := s.writer(g.entity, "")
+	w, err := s.writer(gatheredEntity, "")
 	if err != nil {
 		return err
 	}
 	if err := w.Take(g.part, from, to); err != nil {
 		return s.unstaged(err)
 	}
-	n := s.res.Entities[g.entity.Name]
+	n := s.res.Entities[gatheredEntity.Name]
 	n.Records += to - from
-	for _, v := range g.verdicts[from:to] {
-		s.tally.add(n, v)
+	for _, k := range g.kinds[from:to] {
+		s.tally.add(n, k.verdict)
 	}
 	return nil
 }

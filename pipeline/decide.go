@@ -115,6 +115,15 @@ func (d *decider) decide(x *identified) (out decision) {
 	return out
 }
 
+// decided is what decide says of a record, worked out once.
+func (d *decider) decided(x *identified) *decision {
+	if x.decided == nil {
+		made := d.decide(x)
+		x.decided = &made
+	}
+	return x.decided
+}
+
 // decideConsent applies the consent rule and the erasures.
 func (d *decider) decideConsent(x *identified, out *decision) {
 	src := d.sh.src
@@ -147,7 +156,7 @@ func (d *decider) decideConsent(x *identified, out *decision) {
 
 // heed rejects a consent whose subject is erased, and notes what speaks against it.
 func (d *decider) heed(x *identified, out *decision) {
-	out.subject = d.facts.links.Subject(x.keys)
+	out.subject = d.facts.links.SubjectOf(x.links)
 	out.about = d.facts.about(out.subject)
 	list := erasures(out.about)
 	if len(list) == 0 {

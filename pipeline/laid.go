@@ -188,7 +188,7 @@ func (r *recaller) block(p *passed) error {
 	l := &p.laid
 	l.again.Reset()
 	g := &p.gathered
-	g.reset()
+	g.kinds = g.kinds[:0]
 	odd, num := 0, 0
 	for range rows {
 		what := k.Byte()
@@ -206,9 +206,8 @@ func (r *recaller) block(p *passed) error {
 		p.list[len(p.list)-1].after = len(g.kinds)
 	}
 	if len(g.kinds) > 0 {
-		g.entity = r.laid.aheads[l.worker].kinds[g.kinds[0]].entity
 		if g.part == nil {
-			g.part = staged.NewPart(g.entity)
+			g.part = staged.NewPart(gatheredEntity)
 		}
 		g.part.Read(k.Rest())
 		r.recall(p)
@@ -236,14 +235,12 @@ func (r *recaller) records(p *passed, read *mappings.Recall, row mappings.Row, k
 // gathered reads what a gathered row has beside its record. If something is known of its subject, it has to be decided on its own.
 func (r *recaller) gathered(p *passed, k *mappings.Kept) {
 	l, g := &p.laid, &p.gathered
-	kind := int(k.Uvarint())
-	g.kinds = append(g.kinds, kind)
-	g.verdicts = append(g.verdicts, r.laid.aheads[l.worker].kinds[kind].verdict)
+	g.kinds = append(g.kinds, r.laid.aheads[l.worker].kinds[k.Uvarint()])
 	l.links = l.links[:0]
 	for range k.Byte() {
 		l.links = append(l.links, importers.ReadLinkKey([]byte(k.Bytes(importers.LinkKeyBytes))))
 	}
-	if r.facts.links.Knows(l.links) {
+	if len(r.facts.links.SubjectOf(l.links).Places) > 0 {
 		p.list = append(p.list, passedRow{gathered: len(g.kinds), after: len(g.kinds) - 1})
 	}
 }
@@ -258,10 +255,10 @@ func (r *recaller) recall(p *passed) {
 			continue
 		}
 		at := x.gathered - 1
-		row, rec, ids, digest := g.recall(at, &r.laid.aheads[l.worker].kinds[g.kinds[at]], &l.again)
+		row, rec, ids, digest := g.recall(at, &l.again)
 		x.row, x.digest = l.again.Add(row, append(l.recs[:0], rec)), digest
-		r.identified(r.sh, p, x, func(int) recordIDs { return ids })
-		p.decided = append(p.decided, decision{verdict: g.verdicts[at]})
+		r.giveRecords(r.sh, p, x, func(int) recordIDs { return ids })
+		p.decided = append(p.decided, decision{verdict: g.kinds[at].verdict})
 		made := &p.decided[len(p.decided)-1] // there it stays, should the list move
 		r.decider.heed(&x.records[0], made)
 		x.records[0].decided = made

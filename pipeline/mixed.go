@@ -27,7 +27,7 @@ func (f *facts) mix(surveyed *decider, records []identified) int {
 			continue
 		}
 		class := importers.LegacyAssertion
-		if v := surveyed.decide(x).verdict; v != nil {
+		if v := surveyed.decided(x).verdict; v != nil {
 			class = v.Class
 		}
 		m.consents = append(m.consents, mixedConsent{importers.EventOf(&x.Record, x.id(), class, surveyed.sh.src.obtained), importers.OwnKeys(x.keys)})

@@ -259,12 +259,12 @@ func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []fin
 
 // passAccepted adds an accepted row to the block's list; ids gives who its k-th record is.
 func (d *dryRunner) passAccepted(sh *sheet, p *passed, out passedRow, ids func(k int) recordIDs) {
-	d.identified(sh, p, &out, ids)
+	d.giveRecords(sh, p, &out, ids)
 	p.list = append(p.list, out)
 }
 
-// identified gives a row its records.
-func (d *dryRunner) identified(sh *sheet, p *passed, out *passedRow, ids func(k int) recordIDs) {
+// giveRecords gives a row its records.
+func (d *dryRunner) giveRecords(sh *sheet, p *passed, out *passedRow, ids func(k int) recordIDs) {
 	from := len(p.x)
 	for k := range out.row.Records {
 		rec := &out.row.Records[k]

@@ -239,9 +239,15 @@ func (p *Pipeline) importedDryRun(ctx context.Context, imp *ImportResult) (*DryR
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.dryRunIn(ops, p.snap.name, imp.DryRun)
+}
+
+// dryRunIn finds the dry-run of a snapshot among operations by the digest of its result; nil if there is none. Of two with the same
+// result, import took that which was asked for last.
+func (p *Pipeline) dryRunIn(ops []*ledger.Record, snapshot, digest string) (*DryRunResult, *ledger.Record, error) {
 	var rec *ledger.Record
-	for _, op := range ops { // of two with the same result, import took that which was asked for last
-		if op.Stage == DryRun && op.Snapshot == p.snap.name && op.State == ledger.Succeeded && op.ResultDigest == imp.DryRun && (rec == nil || op.AskedAt > rec.AskedAt) {
+	for _, op := range ops {
+		if op.Stage == DryRun && op.Snapshot == snapshot && op.State == ledger.Succeeded && op.ResultDigest == digest && (rec == nil || op.AskedAt > rec.AskedAt) {
 			rec = op
 		}
 	}

@@ -299,11 +299,7 @@ func (s *settler) subjectToken(x *identified) string {
 
 // judge decides one record.
 func (s *settler) judge(x *identified) (judged, *decision) {
-	d := x.decided
-	if d == nil {
-		made := s.decider.decide(x)
-		d = &made
-	}
+	d := s.decider.decided(x)
 	if d.rule == "" && d.err == nil {
 		s.opposed(x, d)
 	}
@@ -345,7 +341,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 		return
 	}
 	if !x.Entity.Event { // of a consent it is worked out already
-		d.subject = s.facts.links.Subject(keys)
+		d.subject = s.facts.links.SubjectOf(x.links)
 	}
 	subject := d.subject
 	if !x.Entity.Event || x.Get("status").Text != importers.StatusGiven {

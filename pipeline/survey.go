@@ -114,9 +114,6 @@ func (s *surveyor) block(p *passed) error {
 	p.block = p.held.Block()
 	p.rows.Reset()
 	p.laid.begin(s.number)
-	if s.decides != nil {
-		s.decides.begin()
-	}
 	together := s.together
 	if together == 0 {
 		together = rowsTogether
@@ -223,11 +220,7 @@ func (d *dryRunner) standing(surveyed *decider, records []identified) (st standi
 		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
 			st.records = append(st.records, x.recordUID)
 		}
-		if x.decided == nil {
-			made := surveyed.decide(x)
-			x.decided = &made
-		}
-		st.rejected = st.rejected || !comesIn(x.decided.rule)
+		st.rejected = st.rejected || !comesIn(surveyed.decided(x).rule)
 	}
 	return st
 }

@@ -71,20 +71,13 @@ func (p *Pipeline) dryRunOf(u *unfinished, ops []*ledger.Record) error {
 	if err := json.Unmarshal(u.op.Preconditions(), &pre); err != nil {
 		return fmt.Errorf("preconditions of import: %w", err)
 	}
-	for _, op := range ops {
-		if op.Stage == DryRun && op.Snapshot == u.op.Snapshot && op.State == ledger.Succeeded && op.ResultDigest == pre.DryRun &&
-			(u.rec == nil || op.AskedAt > u.rec.AskedAt) {
-			u.rec = op
-		}
+	var err error
+	if u.dry, u.rec, err = p.dryRunIn(ops, u.op.Snapshot, pre.DryRun); err != nil {
+		return err
 	}
-	if u.rec == nil {
+	if u.dry == nil {
 		return &IntegrityError{What: "dry-run of an import", Detail: "the import is not finished, and the ledger has no dry-run of the digest that it loads", Remedy: "restore the database from a backup"}
 	}
-	u.dry = new(DryRunResult)
-	if err := json.Unmarshal(u.rec.Result, u.dry); err != nil {
-		return fmt.Errorf("recorded result of dryrun: %w", err)
-	}
-	p.place(u.dry, true)
 	for _, f := range u.dry.Staged {
 		u.of += int64(f.Rows)
 	}

@@ -29,11 +29,8 @@ func (d *dryRunner) linkUnsure(surveyed *decider, records []identified) {
 	rejected := false
 	for k := range records {
 		x := &records[k]
-		if u.keys = append(u.keys, x.links...); x.decided == nil {
-			made := surveyed.decide(x)
-			x.decided = &made
-		}
-		rejected = rejected || !comesIn(x.decided.rule)
+		u.keys = append(u.keys, x.links...)
+		rejected = rejected || !comesIn(surveyed.decided(x).rule)
 		if x.KeyDup {
 			u.records = append(u.records, x.recordUID)
 		}
