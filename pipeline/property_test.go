@@ -296,7 +296,7 @@ func laterThan(at string, c said) bool {
 }
 
 // A consent that the dry-run calls overruled is not given in the register either: whatever overrules it is there, and so is what ties it to
-// the subject.
+// the subject. The state is that of the subject, which another receipt of the same person, provably later, may have lifted.
 func TestPropertyOverruledIsNotGiven(t *testing.T) {
 	overruled := 0
 	check(t, 4, func(rt *rapid.T) {
@@ -320,7 +320,10 @@ func TestPropertyOverruledIsNotGiven(t *testing.T) {
 			}
 			overruled++
 			id, _, _ := strings.Cut(lines[f.Row-1], ",")
-			if states[id] == importers.StatusGiven {
+			lifts := func(c said) bool {
+				return c.id != id && c.proven && c.status == "Y" && c.at != "" && sameGroup(c.id, id)
+			}
+			if states[id] == importers.StatusGiven && !slices.ContainsFunc(consents, lifts) {
 				rt.Fatalf("%s, row %d: %s, and the register says given\n%s", id, f.Row, f.Rule, strings.Join(lines, "\n"))
 			}
 		}

@@ -369,3 +369,22 @@ func TestRulePaddedIdentifiersAreHeard(t *testing.T) {
 		})
 	}
 }
+
+// What reaches a consent only by way of a row that is rejected rejects it: the register could not follow. By a row that comes in, it overrules.
+func TestRuleARejectedRowTiesNobody(t *testing.T) {
+	t.Parallel()
+	for purpose, want := range map[string]string{"gone": "consent.opposed_by_rejected", "news": "suppression.overrules"} {
+		t.Run(purpose, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, storetest.SQLite(t), rows([]string{
+				strings.Replace(assertion("A-1", "S-1,one@example.com", "N", "2025-01-01T10:00:00Z"), ",news,", ","+purpose+",", 1),
+				strings.Replace(assertion("B-1", "S-1,", "Y", "2025-03-01T10:00:00Z"), ",email,", ",sms,", 1),
+			}, []string{"one@example.com,sms,objection,2025-02-01"}, nil))
+			h.write("batch.yaml", tolerantBatch("acme-2026"))
+			dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+			if got := found(t, dry, "consents")[3]; !slices.Equal(got, []string{want}) {
+				t.Errorf("%v, want %s", got, want)
+			}
+		})
+	}
+}
