@@ -127,13 +127,26 @@ func (c *column) end(row int) {
 
 // fill makes the rows before the row null that no value came for.
 func (c *column) fill(row int) {
-	for c.n < row {
-		if c.isInt {
-			c.ints = append(c.ints, 0)
-		} else {
-			c.ends = append(c.ends, int32(len(c.text)))
+	if c.n >= row {
+		return
+	}
+	if c.isInt {
+		c.ints = append(c.ints, make([]int64, row-c.n)...)
+	} else {
+		end := int32(len(c.text))
+		for range row - c.n {
+			c.ends = append(c.ends, end)
 		}
-		c.another(false)
+	}
+	if c.nulls < c.n { // of bits that are all 0 there are just more
+		for c.n < row {
+			c.another(false)
+		}
+		return
+	}
+	c.n, c.nulls = row, row
+	for len(c.valid) < (row+7)/8 {
+		c.valid = append(c.valid, 0)
 	}
 }
 
@@ -199,22 +212,11 @@ func (c *column) finish(row int) {
 func (c *column) take(from *column, row, first, end int) {
 	switch {
 	case c.runs:
-		k := from.at(first)
-		for ; first < end; k++ {
-			switch {
-			case !from.isValid(k):
-				c.putNull(row)
-			case c.isInt:
-				c.putInt(row, from.ints[k])
-			default:
-				c.putText(row, from.textAt(k))
-			}
-			next := min(int(from.until[k]), end)
-			row, first = row+next-first, next
-		}
+		c.takeRuns(from, row, first, end)
 	case c.width > 0:
 		c.text = append(c.text, from.text[first*c.width:end*c.width]...)
 		c.n += end - first
+	case from.nulls == from.n: // fill does it
 	case from.nulls > 0:
 		for ; first < end; row, first = row+1, first+1 {
 			switch {
@@ -227,22 +229,63 @@ func (c *column) take(from *column, row, first, end int) {
 		}
 	default:
 		c.fill(row)
-		if c.isInt {
-			c.ints = append(c.ints, from.ints[first:end]...)
-		} else {
-			shift := int32(len(c.text)) - from.ends[first]
-			c.text = append(c.text, from.text[from.ends[first]:from.ends[end]]...)
-			for _, e := range from.ends[first+1 : end+1] {
-				c.ends = append(c.ends, e+shift)
+		c.takeValues(from, first, end)
+	}
+}
+
+// takeRuns is take of runs: the first may go on with the open one, the last is open after it.
+func (c *column) takeRuns(from *column, row, first, end int) {
+	k := from.at(first)
+	c.takeRun(from, k, row)
+	row -= first // what a row of from is here, less that row
+	if last := from.at(end - 1); k < last {
+		c.end(row + int(from.until[k]))
+		if from.nulls > 0 {
+			for k++; k < last; k++ {
+				c.takeRun(from, k, row+int(from.until[k-1]))
 			}
+		} else if k++; k < last {
+			for _, u := range from.until[k:last] {
+				c.until = append(c.until, int32(row)+u)
+			}
+			c.takeValues(from, k, last)
+			c.from = int(c.until[len(c.until)-1])
 		}
-		if c.nulls == 0 {
-			c.n += end - first
-			return
+		c.takeRun(from, last, row+int(from.until[last-1]))
+	}
+}
+
+// takeRun says of the row what the k-th run says.
+func (c *column) takeRun(from *column, k, row int) {
+	switch {
+	case !from.isValid(k):
+		c.putNull(row)
+	case c.isInt:
+		c.putInt(row, from.ints[k])
+	default:
+		c.putText(row, from.textAt(k))
+	}
+}
+
+// takeValues takes in values of which none is null.
+func (c *column) takeValues(from *column, first, end int) {
+	if c.isInt {
+		c.ints = append(c.ints, from.ints[first:end]...)
+	} else {
+		shift := int32(len(c.text)) - from.ends[first]
+		c.text = append(c.text, from.text[from.ends[first]:from.ends[end]]...)
+		at := len(c.ends)
+		c.ends = append(c.ends, from.ends[first+1:end+1]...)
+		for i := range c.ends[at:] {
+			c.ends[at+i] += shift
 		}
-		for range end - first {
-			c.another(true)
-		}
+	}
+	if c.nulls == 0 {
+		c.n += end - first
+		return
+	}
+	for range end - first {
+		c.another(true)
 	}
 }
 
