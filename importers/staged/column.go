@@ -40,8 +40,11 @@ func formOf(e *importers.Entity, c importers.Column) form {
 	return f
 }
 
-// arrow is the Arrow type of the column.
-func (f form) arrow() arrow.DataType {
+// runEnds is the type of the rows after each run: a record batch has few enough of them.
+var runEnds = arrow.PrimitiveTypes.Int16
+
+// arrow is the Arrow type of the column, written as runs or not.
+func (f form) arrow(runs bool) arrow.DataType {
 	t := arrow.DataType(arrow.BinaryTypes.String)
 	switch {
 	case f.width > 0:
@@ -49,8 +52,8 @@ func (f form) arrow() arrow.DataType {
 	case f.isInt:
 		t = arrow.PrimitiveTypes.Int64
 	}
-	if f.runs {
-		return arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, t)
+	if runs {
+		return arrow.RunEndEncodedOf(runEnds, t)
 	}
 	return t
 }
@@ -78,6 +81,8 @@ type column struct {
 	ends  []int32 // of texts: where each begins, and where the last ends
 	text  []byte  // of texts; of ids and digests their bytes
 	valid []byte  // bitmap, lowest bit first; only if there are nulls
+
+	short []int16 // scratch of array
 }
 
 func newColumn(f form, part importers.Part) column {
@@ -201,9 +206,10 @@ func (c *column) putNull(row int) {
 
 // finish takes in all rows before the row.
 func (c *column) finish(row int) {
-	if c.runs {
+	switch {
+	case c.runs:
 		c.end(row)
-	} else {
+	case !c.blank(): // else it needs no word on each row
 		c.fill(row)
 	}
 }
@@ -216,7 +222,7 @@ func (c *column) take(from *column, row, first, end int) {
 	case c.width > 0:
 		c.text = append(c.text, from.text[first*c.width:end*c.width]...)
 		c.n += end - first
-	case from.nulls == from.n: // fill does it
+	case from.blank():
 	case from.nulls > 0:
 		for ; first < end; row, first = row+1, first+1 {
 			switch {
@@ -290,21 +296,41 @@ func (c *column) takeValues(from *column, first, end int) {
 }
 
 // isValid reports whether the k-th value is one.
-func (c *column) isValid(k int) bool { return c.nulls == 0 || c.valid[k>>3]>>(k&7)&1 == 1 }
+func (c *column) isValid(k int) bool {
+	return k < c.n && (c.nulls == 0 || c.valid[k>>3]>>(k&7)&1 == 1)
+}
+
+// blank reports whether no row of a column without runs has a value.
+func (c *column) blank() bool { return c.nulls == c.n }
 
 // full reports whether the texts leave no room for another of any length that a field can have: offsets are 32 bits.
 func (c *column) full() bool { return len(c.text) > 1<<30 }
 
-// array gives the values of so many rows as an Arrow array, which is valid until reset.
-func (c *column) array(rows int) arrow.Array {
-	c.finish(rows)
+// array gives the values of so many rows as an Arrow array of the type that form.arrow gives, which is valid until reset. Of a column
+// without runs that is written as runs every row is one, or all are if none has a value.
+func (c *column) array(rows int, runs bool) arrow.Array {
+	values := c.n
+	switch {
+	case c.runs:
+		c.end(rows)
+		values = c.n
+		c.short = c.short[:0]
+		for _, u := range c.until {
+			c.short = append(c.short, int16(u))
+		}
+	case runs && c.blank():
+		c.fill(1)
+		values, c.short = 1, append(c.short[:0], int16(rows))
+	default:
+		c.fill(rows)
+		values = rows
+		for c.short = c.short[:0]; runs && len(c.short) < rows; {
+			c.short = append(c.short, int16(len(c.short)+1))
+		}
+	}
 	buffers := []*memory.Buffer{nil}
 	if c.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(c.valid)
-	}
-	typ := c.arrow()
-	if c.runs {
-		typ = typ.(*arrow.RunEndEncodedType).Encoded()
 	}
 	switch {
 	case c.width > 0:
@@ -314,18 +340,18 @@ func (c *column) array(rows int) arrow.Array {
 	default:
 		buffers = append(buffers, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.ends)), memory.NewBufferBytes(c.text))
 	}
-	data := array.NewData(typ, c.n, buffers, nil, c.nulls, 0)
+	data := array.NewData(c.arrow(false), values, buffers, nil, c.nulls, 0)
 	defer data.Release()
-	values := array.MakeFromData(data)
-	if !c.runs {
-		return values
+	out := array.MakeFromData(data)
+	if !runs {
+		return out
 	}
-	defer values.Release()
-	ends := array.NewData(arrow.PrimitiveTypes.Int32, len(c.until), []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.until))}, nil, 0, 0)
+	defer out.Release()
+	ends := array.NewData(runEnds, len(c.short), []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int16Traits.CastToBytes(c.short))}, nil, 0, 0)
 	defer ends.Release()
 	until := array.MakeFromData(ends)
 	defer until.Release()
-	return array.NewRunEndEncodedArray(until, values, rows, 0)
+	return array.NewRunEndEncodedArray(until, out, rows, 0)
 }
 
 func (c *column) reset() {
@@ -399,7 +425,7 @@ type stored struct {
 	ints  *array.Int64
 	text  *array.String
 	bytes *array.FixedSizeBinary // ids and digests
-	until []int32                // the row after each run; nil if every row has a value of its own
+	until []int16                // the row after each run; nil if every row has a value of its own
 	rows  int
 
 	once sync.Once
@@ -411,11 +437,11 @@ type stored struct {
 func (s *stored) read(a arrow.Array) (ok bool) {
 	s.rows = a.Len()
 	if r, is := a.(*array.RunEndEncoded); is {
-		until, is := r.RunEndsArr().(*array.Int32)
+		until, is := r.RunEndsArr().(*array.Int16)
 		if !is || a.Len() > 0 && (until.Len() == 0 || int(until.Value(until.Len()-1)) < a.Len()) || until.Len() > r.Values().Len() {
 			return false
 		}
-		s.until = until.Int32Values()
+		s.until = until.Int16Values()
 		a = r.Values()
 	}
 	switch v := a.(type) {

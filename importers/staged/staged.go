@@ -38,16 +38,6 @@ func Columns(e *importers.Entity) []importers.Column {
 // BaseVersion is the further column of a file of corrections: the version of the register's record that each was made against.
 var BaseVersion = importers.Column{Name: "base_version", Storage: importers.AsInt, Field: -1, NotNull: true}
 
-// Schema returns the Arrow schema of the entity's staged files.
-func Schema(e *importers.Entity, more ...importers.Column) *arrow.Schema {
-	var fields []arrow.Field
-	for _, c := range append(Columns(e), more...) {
-		fields = append(fields, arrow.Field{Name: c.Name, Type: formOf(e, c).arrow(), Nullable: !c.NotNull})
-	}
-	md := arrow.NewMetadata([]string{"sheetlift.entity", "sheetlift.version"}, []string{e.Name, "2"})
-	return arrow.NewSchema(fields, &md)
-}
-
 // Origin is where a record came from and who it is: the envelope of a staged record.
 type Origin struct {
 	ID, RecordID      uuid.UUID
@@ -76,9 +66,10 @@ type Writer struct {
 	entity  *importers.Entity
 	columns []importers.Column
 	sink    *sink
-	ipc     *ipc.FileWriter
+	ipc     *ipc.FileWriter // nil before the first record batch
 	schema  *arrow.Schema
-	batch   *Part // the records of the record batch
+	runs    []bool // by column: it is written as runs
+	batch   *Part  // the records of the record batch
 	rows    int
 }
 
@@ -90,13 +81,21 @@ func Create(path string, e *importers.Entity, more ...importers.Column) (*Writer
 	}
 	w := &Writer{file: f, path: path, entity: e, columns: append(Columns(e), more...), sink: newSink(f)}
 	w.batch = newPart(e, w.columns)
-	w.schema = Schema(e, more...)
-	w.ipc, err = ipc.NewFileWriter(w.sink, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
-	if err != nil {
-		w.Abort()
-		return nil, fmt.Errorf("create staged file: %w", err)
-	}
 	return w, nil
+}
+
+// begin writes the schema. A column in which the first record batch has no value is written as runs: most often none has.
+func (w *Writer) begin() (err error) {
+	var fields []arrow.Field
+	for i, c := range w.columns {
+		v := &w.batch.values[i]
+		w.runs = append(w.runs, v.runs || v.width == 0 && v.blank())
+		fields = append(fields, arrow.Field{Name: c.Name, Type: v.arrow(w.runs[i]), Nullable: !c.NotNull})
+	}
+	md := arrow.NewMetadata([]string{"sheetlift.entity", "sheetlift.version"}, []string{w.entity.Name, "3"})
+	w.schema = arrow.NewSchema(fields, &md)
+	w.ipc, err = ipc.NewFileWriter(w.sink, ipc.WithSchema(w.schema), ipc.WithAllocator(memory.DefaultAllocator))
+	return err
 }
 
 // Append adds one record. derived holds the entity's derived columns in their order, then those that Create added. It copies what
@@ -131,12 +130,17 @@ func (w *Writer) flushFull() error {
 
 func (w *Writer) flush() error {
 	n := w.batch.rows
+	if w.ipc == nil {
+		if err := w.begin(); err != nil {
+			return fmt.Errorf("write staged file %s: %w", w.path, err)
+		}
+	}
 	if n == 0 {
 		return nil
 	}
 	arrays := make([]arrow.Array, len(w.batch.values))
 	for i := range arrays {
-		arrays[i] = w.batch.values[i].array(n)
+		arrays[i] = w.batch.values[i].array(n, w.runs[i])
 	}
 	rec := array.NewRecord(w.schema, arrays, int64(n))
 	err := w.ipc.Write(rec)
