@@ -87,6 +87,63 @@ func TestWhatIsStagedIsRead(t *testing.T) {
 	}
 }
 
+// A column that says nothing in the first record batch is written as runs, whatever comes in later ones.
+func TestWhatBeginsLateIsRead(t *testing.T) {
+	e := importers.ByName("consent")
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	w, err := Create(path, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note, expires := e.Field("note"), e.Field("expires_at")
+	derived := make([]Cell, len(e.Derived))
+	said := func(i int) bool { return i > ChunkRows && i%3 == 0 }
+	const n = 3 * ChunkRows
+	for i := range n {
+		rec := importers.NewRecord(e)
+		if said(i) {
+			rec.Values[note] = &importers.Value{Set: true, Text: fmt.Sprint("n", i/9)}
+			rec.Values[expires] = &importers.Value{Set: true, Int: int64(i / 9), Raw: "x", Precision: "day"}
+		}
+		if err := w.Append(&Origin{Row: i}, &rec, derived); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, digest, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path, e, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	at := map[string]int{}
+	for i, c := range r.Columns() {
+		at[c.Name] = i
+	}
+	for k := range r.Chunks() {
+		c, err := r.Chunk(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range c.Rows() {
+			i := k*ChunkRows + row
+			text, when := Cell{Null: true}, Cell{Null: true}
+			if said(i) {
+				text, when = Cell{Text: fmt.Sprint("n", i/9)}, Cell{Int: int64(i / 9)}
+			}
+			if got := c.Cell(at["note"], row); got != text {
+				t.Fatalf("record %d, note: %+v, want %+v", i, got, text)
+			}
+			if got := c.Cell(at["expires_at"], row); got != when {
+				t.Fatalf("record %d, expires_at: %+v, want %+v", i, got, when)
+			}
+		}
+		c.Release()
+	}
+}
+
 func TestSameRecordsSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	if a, b := writeConsents(t, filepath.Join(dir, "a"), 5000), writeConsents(t, filepath.Join(dir, "b"), 5000); a != b {
