@@ -38,8 +38,7 @@ func (a *archive) readStrings(ctx context.Context, part int) (*arena, error) {
 	}
 	defer w.close()
 	limit := min(a.lim.StringBytes, math.MaxUint32)
-	s := &arena{text: make([]byte, 0, min(a.entries[part].size, limit))}
-	hugepage.Advise(s.text)
+	s := &arena{text: hugepage.Room(int(min(a.entries[part].size, limit)))}
 	root := false
 	for !root {
 		t, err := w.next()
