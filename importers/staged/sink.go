@@ -6,10 +6,12 @@ import (
 	"hash"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 )
 
-// sink writes a file and hashes it on a goroutine of its own, which end stops.
+// sink writes a file and hashes it on a goroutine of its own, and makes it durable bit by bit on another, so that the sync of the whole has
+// little left to do: a disk may keep what it was handed to itself until it is told. end stops both.
 type sink struct {
 	f    *os.File
 	hash hash.Hash
@@ -17,48 +19,61 @@ type sink struct {
 	buf  []byte
 	full chan []byte
 	free chan []byte
-	done chan struct{}
+	due  chan struct{} // much was written since the last sync began
+	done sync.WaitGroup
 
 	ended bool
-	err   atomic.Pointer[error] // of writing
+	err   atomic.Pointer[error] // of writing or a sync
 }
 
 const (
 	sinkBytes = 256 << 10
 	sinkBufs  = 4
-	// sinkWriteback is after how many bytes the disk is set to work.
-	sinkWriteback = 8 << 20
+	sinkSync  = 8 << 20 // after so many bytes a sync is due
 )
 
 func newSink(f *os.File) *sink {
-	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), done: make(chan struct{})}
+	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), due: make(chan struct{}, 1)}
 	for range sinkBufs {
 		s.free <- nil
 	}
-	go s.run()
+	s.done.Go(s.write)
+	s.done.Go(s.sync)
 	return s
 }
 
-func (s *sink) run() {
-	defer close(s.done)
-	var written, started int64
+func (s *sink) write() {
+	defer close(s.due)
+	fresh := 0
 	for b := range s.full {
-		if s.err.Load() == nil {
+		if s.failed() == nil {
 			n, err := s.f.Write(b)
 			s.hash.Write(b[:n])
 			if err != nil {
 				s.err.Store(&err)
 			}
-			if written += int64(n); written-started >= sinkWriteback {
-				startWriting(s.f, started, written-started)
-				started = written
+			if fresh += n; fresh >= sinkSync {
+				select {
+				case s.due <- struct{}{}:
+					fresh = 0
+				default: // one is due already
+				}
 			}
 		}
 		s.free <- b
 	}
 }
 
-// failed gives the fault of writing so far.
+// sync keeps a fault: the system tells it once.
+func (s *sink) sync() {
+	for range s.due {
+		if err := s.f.Sync(); err != nil {
+			s.err.CompareAndSwap(nil, &err)
+		}
+	}
+}
+
+// failed gives the first fault so far.
 func (s *sink) failed() error {
 	if err := s.err.Load(); err != nil {
 		return *err
@@ -103,6 +118,6 @@ func (s *sink) end() error {
 		}
 		close(s.full)
 	}
-	<-s.done
+	s.done.Wait()
 	return s.failed()
 }
