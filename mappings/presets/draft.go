@@ -118,13 +118,50 @@ func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, fo
 			there[name] = true
 		}
 	}
+	f.key(r, &out, there)
+	return out, true
+}
+
+// key chooses the first of the preset's keys that the rows prove. Where they prove none, the first whose fields are all there is drafted,
+// with what narrows it down.
+func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
+	at := map[string][]int{}
+	for name, spec := range r.Fields {
+		for _, c := range spec.From {
+			if i, ok := f.roles[c.Header]; ok && there[name] {
+				at[name] = append(at[name], i)
+			}
+		}
+	}
+	columns := func(key []string) (cols []int) {
+		for _, name := range key {
+			cols = append(cols, at[name]...)
+		}
+		return cols
+	}
+	var whole [][]string
 	for _, key := range r.Keys {
 		out.Key = key
 		if !slices.ContainsFunc(key, func(name string) bool { return !there[name] }) {
-			break
+			whole = append(whole, key)
 		}
 	}
-	return out, true
+	if len(whole) == 0 {
+		return
+	}
+	if out.Key = whole[0]; r.History || f.look.Rows == 0 {
+		return
+	}
+	for _, key := range whole {
+		if f.look.Unique(columns(key)...) {
+			out.Key = key
+			return
+		}
+	}
+	narrower, why := f.look.Narrow(r.Entity, whole[0], at)
+	if out.Key = narrower; why != "" {
+		out.Why = append(out.Why, "key: "+why)
+	}
 }
 
 // cmpClass names files whose name says nothing.
@@ -163,7 +200,7 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 		if len(at) > 0 {
 			index = at[0]
 		}
-		p := ctx.PurposeField(f.look, index, f.Preset.About...)
+		p := ctx.PurposeField(f.look, index, f.about(), f.look.File, f.look.Sheet)
 		if spec.Evidence != "" {
 			p.Why = append(p.Why, spec.Evidence)
 		}
@@ -202,6 +239,14 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 		field.Why = append(field.Why, spec.Evidence)
 	}
 	return field, true
+}
+
+// about are the words that a fitting purpose has; without any of its own, a preset is that of a system that sends mailings.
+func (f *Found) about() []string {
+	if len(f.Preset.About) > 0 {
+		return f.Preset.About
+	}
+	return suggest.Marketing
 }
 
 // says counts what a column holds.

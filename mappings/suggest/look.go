@@ -24,12 +24,14 @@ type Look struct {
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
+	kept  int      // cells whose digests are kept
+	told  int      // rows whose digests are kept
 }
 
-// Bounds of what a look keeps of a column.
+// Bounds of what a look keeps.
 const (
-	wordsKept    = 40
-	distinctKept = 100_000
+	wordsKept = 40        // words of a column
+	cellsKept = 8_000_000 // digests of cells, by which rows are told apart
 )
 
 // Column is the evidence of one column.
@@ -42,12 +44,11 @@ type Column struct {
 	Numbers int // number cells without a date format
 	Dates   Dates
 	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
-	Repeats bool           // some value occurs twice, or there are too many to know
 
 	as   map[string]string // folded word to the word as the file first has it
 	list []string          // folded words of the data-validation list of its cells that no row holds
 	had  int               // words of that list
-	seen map[uint64]struct{}
+	rows []uint64          // a digest of each cell, 0 for a blank one
 }
 
 // Dates is what the cells of a column show about dates.
@@ -80,7 +81,7 @@ func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look
 
 func (l *Look) column(i int) *Column {
 	for len(l.Columns) <= i {
-		l.Columns = append(l.Columns, Column{Index: len(l.Columns), Words: map[string]int{}, as: map[string]string{}, seen: map[uint64]struct{}{}})
+		l.Columns = append(l.Columns, Column{Index: len(l.Columns), Words: map[string]int{}, as: map[string]string{}})
 	}
 	return &l.Columns[i]
 }
@@ -99,24 +100,33 @@ func (l *Look) Add(b *source.Block) {
 				continue
 			}
 			holds = true
-			l.column(col).add(l.seed, cell, bytes.TrimSpace(raw), b.RowNum[i])
+			raw = bytes.TrimSpace(raw)
+			l.column(col).add(cell, raw, b.RowNum[i])
+			l.keep(col, raw)
 		}
 		if holds {
-			l.Rows++
+			if l.Rows++; l.kept < cellsKept {
+				l.told = l.Rows
+			}
 		}
 	}
 }
 
-func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
-	c.Filled++
-	if c.seen != nil {
-		h := maphash.Bytes(seed, raw)
-		if _, again := c.seen[h]; again || len(c.seen) >= distinctKept {
-			c.Repeats, c.seen = true, nil
-		} else {
-			c.seen[h] = struct{}{}
-		}
+// keep notes a digest of a cell, while there is room.
+func (l *Look) keep(col int, raw []byte) {
+	if l.kept >= cellsKept {
+		return
 	}
+	c := &l.Columns[col]
+	for len(c.rows) < l.Rows {
+		c.rows = append(c.rows, 0)
+	}
+	c.rows = append(c.rows, max(maphash.Bytes(l.seed, raw), 1))
+	l.kept++
+}
+
+func (c *Column) add(cell source.Cell, raw []byte, row int) {
+	c.Filled++
 	switch {
 	case cell.Kind == source.Number && (cell.Class == source.Date || cell.Class == source.DateTime):
 		c.Dates.Cells++
@@ -143,7 +153,7 @@ func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
 	if c.Words != nil {
 		text := string(raw)
 		word := mappings.FoldWord(text)
-		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text)) {
+		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text) && !listed(word)) {
 			c.Words = nil
 			return
 		}
@@ -152,9 +162,6 @@ func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
 		}
 	}
 }
-
-// Key reports whether the column could tell rows apart: filled in every row, and no value twice.
-func (c *Column) Key(l *Look) bool { return c.Filled > 0 && c.Filled == l.Rows && !c.Repeats }
 
 // As gives a word of the column as the file first has it.
 func (c *Column) As(folded string) string { return c.as[folded] }
