@@ -132,6 +132,9 @@ func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
 				at[name] = append(at[name], i)
 			}
 		}
+		if i, ok := f.roles[spec.Else]; ok && there[name] && len(at[name]) == 0 {
+			at[name] = []int{i}
+		}
 	}
 	columns := func(key []string) (cols []int) {
 		for _, name := range key {
@@ -152,14 +155,16 @@ func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
 	if out.Key = whole[0]; r.History || f.look.Rows == 0 {
 		return
 	}
-	for _, key := range whole {
-		if f.look.Unique(columns(key)...) {
-			out.Key = key
+	for _, key := range append(whole, whole[0]) { // the first again where none is proven
+		narrower, why := f.look.Narrow(r.Entity, key, at)
+		if out.Key = narrower; f.look.Unique(columns(narrower)...) {
+			if why != "" {
+				out.Why = append(out.Why, "key: "+why)
+			}
 			return
 		}
 	}
-	narrower, why := f.look.Narrow(r.Entity, whole[0], at)
-	if out.Key = narrower; why != "" {
+	if _, why := f.look.Narrow(r.Entity, whole[0], at); why != "" {
 		out.Why = append(out.Why, "key: "+why)
 	}
 }
@@ -180,6 +185,13 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 		if col, ok := f.column(c.Header, used); ok {
 			field.Spec.From = append(field.Spec.From, col)
 			at = append(at, f.roles[c.Header])
+		}
+	}
+	if role := spec.Else; role != "" && len(at) == 0 {
+		if col, ok := f.column(role, used); ok {
+			field.Spec.From = append(field.Spec.From, col)
+			at = append(at, f.roles[role])
+			field.Why = append(field.Why, "no column of its own holds it")
 		}
 	}
 	if spec.Notice && !ctx.Notices {
@@ -237,6 +249,9 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 	}
 	if spec.Evidence != "" {
 		field.Why = append(field.Why, spec.Evidence)
+	}
+	if len(at) > 0 && len(spec.Enum) > 0 && r.Entity != "consent" && r.Entity != "suppression" {
+		f.look.Complete(&field, at[0]) // what a case or an activity is called is no answer of anybody
 	}
 	return field, true
 }

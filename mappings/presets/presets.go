@@ -39,6 +39,7 @@ type Preset struct {
 	Without names            `yaml:"without"` // headers with which it is another export
 	Files   []fileClass      `yaml:"files"`
 	Columns map[string]names `yaml:"columns"` // role to headers by which it is known
+	Values  map[string]names `yaml:"values"`  // role to the words it has; where most cells hold others, it is another export
 	Zone    string           `yaml:"zone"`
 	ZoneWhy string           `yaml:"zone_evidence"`
 	About   names            `yaml:"purpose_words"` // words that a fitting purpose has
@@ -87,6 +88,7 @@ type fieldSpec struct {
 	Purpose  bool   `yaml:"purpose"` // from the list of purposes beside the file
 	Notice   bool   `yaml:"notice"`  // only when notices are imported beside the file
 	Absent   string `yaml:"absent"`  // the value when no column says
+	Else     string `yaml:"else"`    // the role that stands in when none of from is there
 }
 
 // All is every preset, by name.
@@ -207,6 +209,11 @@ func (p *Preset) find(l *suggest.Look, at map[string]int) (*Found, int) {
 	}
 	if fits == nil || slices.ContainsFunc(p.Without, func(h string) bool { _, there := at[loose(h)]; return there }) {
 		return nil, 0
+	}
+	for role, words := range p.Values {
+		if i, ok := roles[role]; ok && l.Of(i).Strange(words) {
+			return nil, 0
+		}
 	}
 	// A translated header: the address is known by its values where no name fits.
 	if _, declared := p.Columns["email"]; declared && !known("email") {

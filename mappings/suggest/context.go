@@ -95,6 +95,9 @@ func (c *Context) purposeWords(f *Field, col *Column) {
 // Marketing are pieces of what consents to mailings are called.
 var Marketing = []string{"newsletter", "marketing", "news", "mailing", "werbung", "promo", "publicid", "publicit", "pubblicit", "reclame", "boletin", "nieuwsbrief", "lettre", "email"}
 
+// subscribing are pieces of what the people on a mailing list are called.
+var subscribing = []string{"subscrib", "abonn", "suscri", "iscritt", "infolettre", "mailinglist"}
+
 // categories are pieces of what the questions of a cookie banner are called, those of one kind together.
 var categories = [][]string{
 	{"statisti", "estadist", "analyt", "analis", "analys", "audience", "measur", "messung", "mesure", "performance"},
@@ -134,7 +137,9 @@ func (c *Context) likely(about, texts []string) (int, string) {
 		}
 	}
 	families := [][]string{about}
-	if slices.ContainsFunc(texts, func(text string) bool { return holds(plain(text), Marketing) }) {
+	if slices.ContainsFunc(texts, func(text string) bool {
+		return holds(plain(text), Marketing) || holds(plain(text), subscribing)
+	}) {
 		families = append(families, Marketing)
 	}
 	for _, kind := range categories {

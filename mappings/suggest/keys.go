@@ -75,6 +75,7 @@ var needed = map[string][]string{"suppression": {"channel"}, "notice": {"notice_
 func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []string, history bool, why string) {
 	parts := keyParts[e.Name]
 	var ids, more []string
+	must := needed[e.Name]
 	for _, id := range parts.ids {
 		// Numbers without country code are read only where a person says the country.
 		if col, ok := there[id]; ok && (id != "phone" || s.look.Columns[col].Phones == s.look.Columns[col].Filled) {
@@ -87,8 +88,12 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []strin
 			more = append(more, m)
 		}
 	}
+	// Whoever asked once may ask again: without a number of the case, the day tells requests apart.
+	if e.Name == "case" && !slices.Contains(ids, "external_id") && slices.Contains(more, "received_at") {
+		must, more = []string{"received_at"}, slices.DeleteFunc(more, func(m string) bool { return m == "received_at" })
+	}
 	if len(ids) == 0 {
-		return slices.Concat(parts.ids[:1], needed[e.Name]), false, ""
+		return slices.Concat(parts.ids[:1], must), false, ""
 	}
 	columns := func(fields []string) (cols []int) {
 		for _, f := range fields {
@@ -99,7 +104,7 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []strin
 		return cols
 	}
 	with := func(fields []string) []string {
-		for _, n := range needed[e.Name] {
+		for _, n := range must {
 			if !slices.Contains(fields, n) {
 				fields = append(slices.Clone(fields), n)
 			}
@@ -170,7 +175,10 @@ func (l *Look) Narrow(entity string, key []string, at map[string][]int) (narrowe
 	base := columns(key)
 	n := l.clashes(base, l.Rows)
 	if n == 0 {
-		return key, ""
+		if !l.filled(base) {
+			why = l.say(base) + ": not filled in every row, and a row without it is rejected as key.incomplete"
+		}
+		return key, why
 	}
 	var more []string
 	for _, f := range keyParts[entity].more {

@@ -211,7 +211,7 @@ func (l *Look) cases(s *signs) *Kind {
 
 // suppressions weighs lists of contact points that must not be used.
 func (l *Look) suppressions(s *signs) *Kind {
-	if !s.contact || len(s.answers) > len(s.optouts) {
+	if !s.contact || len(s.answers) > len(s.optouts) || len(s.optouts) > 1 {
 		return nil
 	}
 	r := l.read("suppression")
@@ -247,7 +247,7 @@ func (l *Look) suppressions(s *signs) *Kind {
 // joins reports whether some column says when somebody joined: whoever is in the sheet was once in.
 func (l *Look) joins(s *signs) bool {
 	for col := range l.Columns {
-		if header := plain(l.Columns[col].Header); fits("joined", header) > 0 && fits("optout", header) == 0 && l.Columns[col].Dates.All() > 0 {
+		if header := plain(l.Columns[col].Header); max(fits("joined", header), fits("agreed", header)) > 0 && fits("optout", header) == 0 && l.Columns[col].Dates.All() > 0 {
 			return true
 		}
 	}
@@ -275,6 +275,8 @@ func (l *Look) consent(s *signs) *Kind {
 	switch {
 	case best > 0:
 		k.say(best, "%s beside an answer: %s", map[bool]string{true: "contact points", false: "ids"}[s.contact], strings.Join(say, ", "))
+	case s.contact && l.basis(r):
+		k.say(3, "contact points beside the lawful basis in %s", l.Say(r.at["lawful_basis"]))
 	case s.contact && !l.named("suppression") && (l.joins(s) || l.named("subscribers")):
 		k.say(3, "contact points of people who joined, and no column that answers")
 	default:
@@ -289,6 +291,17 @@ func (l *Look) consent(s *signs) *Kind {
 		k.say(1, "the name says consents")
 	}
 	return k
+}
+
+// basis reports whether most rows name a lawful basis.
+func (l *Look) basis(r *reading) bool {
+	col, ok := r.at["lawful_basis"]
+	if !ok {
+		return false
+	}
+	known, _ := l.Columns[col].share("lawful_basis")
+	c := &l.Columns[col]
+	return known*2 > c.Filled && known > 0 || c.Filled > 0 && len(c.Words) == 0 && fits("lawful_basis", plain(c.Header)) >= 10 // then its words are asked for
 }
 
 // devices reports whether the sheet is a log of a web site, whose ids are those of devices.

@@ -42,6 +42,7 @@ type Column struct {
 	Emails  int
 	Phones  int // numbers written internationally
 	Numbers int // number cells without a date format
+	Epochs  int // bare counts of seconds or milliseconds since 1970, by their size
 	Dates   Dates
 	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
 
@@ -144,6 +145,9 @@ func (c *Column) add(cell source.Cell, raw []byte, row int) {
 		c.Words = nil
 		return
 	}
+	if looksEpoch(raw) {
+		c.Epochs++
+	}
 	if looksPhone(raw) {
 		c.Phones++
 	}
@@ -161,6 +165,18 @@ func (c *Column) add(cell source.Cell, raw []byte, row int) {
 			c.as[word] = text
 		}
 	}
+}
+
+// Strange reports whether most of the column's cells hold none of these words, as far as its words are known.
+func (c *Column) Strange(words []string) bool {
+	known, total := 0, 0
+	for word, rows := range c.Words {
+		total += rows
+		if slices.ContainsFunc(words, func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(word) }) {
+			known += rows
+		}
+	}
+	return total > 0 && known*2 < total || total == 0 && c.Filled > 0 && c.Words == nil
 }
 
 // As gives a word of the column as the file first has it.
@@ -258,6 +274,11 @@ func looksEmail(raw []byte) bool {
 	raw = bytes.TrimPrefix(raw, []byte("'"))
 	at := bytes.IndexByte(raw, '@')
 	return at > 0 && at == bytes.LastIndexByte(raw, '@') && bytes.IndexByte(raw[at:], '.') > 1 && !bytes.ContainsAny(raw, " \t<>,;")
+}
+
+// looksEpoch knows whole seconds and milliseconds from 2001 to 2033.
+func looksEpoch(raw []byte) bool {
+	return (len(raw) == 10 || len(raw) == 13) && raw[0] == '1' && len(bytes.TrimLeft(raw, "0123456789")) == 0
 }
 
 // looksPhone knows numbers that are written internationally; national ones look like any other digits.

@@ -99,6 +99,12 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		}
 	}
 	switch field {
+	case "occurred_at", "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":
+		if c.Epochs*2 > c.Filled {
+			return 0
+		}
+	}
+	switch field {
 	case "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":
 		// Words of other lists are no days.
 		if !dated && c.Filled > 0 && c.knownWords()*2 > c.Filled {
@@ -269,6 +275,9 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 			if kind.Entity == "consent" && fits("notoccurred", plain(l.Columns[i].Header)) > 0 && l.Columns[i].Dates.All() > 0 {
 				left += " (no time of consent by its header)"
 			}
+			if c := &l.Columns[i]; c.Epochs*2 > c.Filled {
+				left += " (seconds or milliseconds since 1970, which no layout of dates reads: write dates there and map it, or the records stay undated)"
+			}
 			d.Left = append(d.Left, left)
 		}
 	}
@@ -291,7 +300,26 @@ func (s *suggestion) suppressions() {
 		r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
 		r.Why = append(r.Why, "rows without "+s.look.Say(col)+" say nothing")
 	}
+	for _, col := range s.optouts {
+		if yes := s.look.against(col, true); len(yes) > 0 {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: yes})
+			r.Why = append(r.Why, "only rows that say so in "+s.look.Say(col))
+			s.used[col] = true
+		}
+	}
 	s.draft.Records = append(s.draft.Records, r)
+}
+
+// against lists the words of a column that speak against consent.
+func (l *Look) against(col int, inverted bool) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.vocabulary() {
+		switch says, _ := term(answers, word); {
+		case says == "withdrawn" || says == "refused" || inverted && says == "yes" || !inverted && says == "no":
+			list = append(list, c.As(word))
+		}
+	}
+	return list
 }
 
 // consents drafts one record for each column that answers about consent, and one for the days on which people left: who left has
@@ -299,10 +327,13 @@ func (s *suggestion) suppressions() {
 func (s *suggestion) consents() {
 	s.topics()
 	s.device()
-	var list []Record
+	var list, dead []Record
 	for _, col := range s.answers {
-		list = append(list, s.answer(col))
+		r := s.answer(col)
+		dead = append(dead, s.undeliverable(col, &r)...)
+		list = append(list, r)
 	}
+	list = s.oneVerdict(list)
 	if len(s.answers) == 0 {
 		list = append(list, s.joined())
 	}
@@ -319,7 +350,7 @@ func (s *suggestion) consents() {
 		left = append(left, s.leaving(col))
 	}
 	tellApart(left)
-	list = append(list, left...)
+	list = slices.Concat(list, left, dead)
 	for i := range list {
 		order(&list[i])
 	}
@@ -335,7 +366,11 @@ func (s *suggestion) topics() {
 		c := &s.look.Columns[col]
 		header := plain(c.Header)
 		known := s.ctx.purposesIn(c)
-		if !s.used[col] && !slices.Contains(s.answers, col) && known > 0 && (known*2 > c.Filled || fits("topic", header) > 0) {
+		channel, taken := s.at["channel"]
+		if taken = taken && channel == col; (taken || !s.used[col]) && !slices.Contains(s.answers, col) && known > 0 && (known*2 > c.Filled || fits("topic", header) > 0) {
+			if taken { // by a word that is a purpose here
+				delete(s.at, "channel")
+			}
 			s.at["purpose"] = col
 			s.used[col] = true
 			return
@@ -363,7 +398,109 @@ func (s *suggestion) answer(col int) Record {
 		s.everyPurpose(&r)
 	}
 	s.channel(&r, header, len(s.answers) > 1)
+	s.joinedOn(&r, &status)
 	return r
+}
+
+// joinedOn keeps the day on which somebody joined from being that of a withdrawal.
+func (s *suggestion) joinedOn(r *Record, status *Field) {
+	at, ok := s.at["occurred_at"]
+	yes := append(slices.Clone(status.Spec.Enum["given"]), status.Spec.Enum["yes"]...)
+	others := false
+	for term := range status.Spec.Enum {
+		others = others || term != "given" && term != "yes"
+	}
+	if !ok || !others || len(yes) == 0 || status.Spec.Polarity == "inverted" || fits("joined", plain(s.look.Columns[at].Header)) == 0 {
+		return
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == "occurred_at" {
+			f.Spec.When = mappings.Conditions{{Column: status.Spec.From[0], In: yes}}
+			f.why("by its header the day on which somebody joined, which is not that of a withdrawal")
+		}
+	}
+}
+
+// undeliverable drafts suppressions for the words of a status that say something of the address and nothing of the person: a bounce is no
+// withdrawal.
+func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
+	c := &s.look.Columns[col]
+	by := map[string]mappings.Strings{}
+	var all mappings.Strings
+	for _, word := range c.sortedWords() {
+		if _, answer := term(answers, word); answer {
+			continue
+		}
+		if reason, ok := meaning("reason", word); ok && (reason == "bounce" || reason == "complaint" || reason == "invalid") {
+			by[reason] = append(by[reason], c.As(word))
+			all = append(all, c.As(word))
+		}
+	}
+	email, ok := s.at["email"]
+	if len(all) == 0 || !ok {
+		return nil
+	}
+	r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: all})
+	for _, reason := range []string{"bounce", "complaint", "invalid"} {
+		if len(by[reason]) == 0 {
+			continue
+		}
+		out := Record{Entity: "suppression", Confirm: true, Key: []string{"email", "channel"}, When: []mappings.Condition{{Column: s.look.Name(col), In: by[reason]}},
+			Why: []string{"in " + s.look.Say(col) + " these words speak of the address, and are no answer of the person"}}
+		for _, f := range []Field{{Name: "channel"}, {Name: "reason"}} {
+			value := map[string]string{"channel": "email", "reason": reason}[f.Name]
+			f.Confirm = true
+			s.ctx.State(&f, "suppression", value)
+			out.Fields = append(out.Fields, f)
+		}
+		e := importers.ByName("suppression")
+		out.Fields = append(out.Fields, s.field(&e.Fields[e.Field("email")], email))
+		list = append(list, out)
+	}
+	return list
+}
+
+// oneVerdict makes columns that answer the same question give one record a row: the first answers, unless another says no.
+func (s *suggestion) oneVerdict(list []Record) (out []Record) {
+	about := func(r *Record) string {
+		text := ""
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Spec.Const != nil && (f.Name == "purpose" || f.Name == "channel") {
+				text += f.Name + "=" + *f.Spec.Const + " "
+			} else if f.Name == "purpose" {
+				text += "purpose "
+			}
+		}
+		return text
+	}
+	for i := range list {
+		col := s.answers[i]
+		first, again := i, false
+		for j := range i {
+			if about(&list[j]) == about(&list[i]) {
+				first, again = min(first, j), true
+			}
+		}
+		no := s.look.against(col, s.look.optout(col))
+		if !again {
+			out = append(out, list[i])
+			continue
+		}
+		if len(no) == 0 {
+			delete(s.used, col) // it can't say more than the first
+			continue
+		}
+		for k := range out {
+			if about(&out[k]) == about(&list[first]) {
+				out[k].When = append(out[k].When, mappings.Condition{Column: s.look.Name(col), NotIn: no})
+				out[k].Why = append(out[k].Why, "unless "+s.look.Say(col)+" says no")
+			}
+		}
+		list[i].When = append(list[i].When, mappings.Condition{Column: s.look.Name(col), In: no})
+		list[i].Why = append(list[i].Why, s.look.Say(col)+" answers the same question as "+s.look.Say(s.answers[first])+", and a no counts wherever it stands")
+		out = append(out, list[i])
+	}
+	return out
 }
 
 // onlyAgainst reports whether no word of a status is a consent: the sheet is a list of people who left.
@@ -395,6 +532,9 @@ func (s *suggestion) channel(r *Record, header string, several bool) {
 
 // joined drafts a list of people that has no column that answers: only a person knows whether all of them consented.
 func (s *suggestion) joined() Record {
+	if col, ok := s.at["lawful_basis"]; ok {
+		return s.byBasis(col)
+	}
 	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{StatedBy: &mappings.StatedBy{Name: s.ctx.By.Name, At: s.ctx.By.At}}}
 	status.why("no column says whether these people consented")
 	status.ask("const", "given, if everybody in this sheet said yes; withdrawn or refused, if everybody said no. If it is neither, remove this record")
@@ -408,6 +548,27 @@ func (s *suggestion) joined() Record {
 		}
 	}
 	return r
+}
+
+// byBasis drafts a list that says on which basis each person is written to: consent, or something that is none.
+func (s *suggestion) byBasis(col int) Record {
+	c := &s.look.Columns[col]
+	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
+	status.why(s.counts(col))
+	status.why("only a basis that is consent is one; other bases are no consent, and such rows are skipped")
+	for _, word := range c.vocabulary() {
+		switch basis, ok := meaning("lawful_basis", word); {
+		case ok && basis == "consent":
+			status.Spec.Enum["given"] = append(status.Spec.Enum["given"], c.As(word))
+		case ok:
+			status.Spec.NullTokens = append(status.Spec.NullTokens, c.As(word))
+		}
+	}
+	if len(status.Spec.Enum) == 0 {
+		status.Spec.Enum = nil
+		status.ask("enum", "none of its words is known as consent: map them, as given: [words]")
+	}
+	return s.record(&status, s.look.File, s.look.Sheet)
 }
 
 // leaving drafts the withdrawals of a column of days on which people left.
@@ -484,6 +645,41 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 		}
 	}
 	return f, nil
+}
+
+// Complete adds to a drafted enum the words of the column that our lists know and the enum does not.
+func (l *Look) Complete(f *Field, col int) {
+	list := f.Name
+	if list == "status" {
+		list = "case.status"
+	}
+	c := l.Of(col)
+	enum := map[string]mappings.Strings{}
+	known := map[string]bool{}
+	for t, ws := range f.Spec.Enum {
+		enum[t] = slices.Clone(ws)
+		known[mappings.FoldWord(t)] = true
+		for _, w := range ws {
+			known[mappings.FoldWord(w)] = true
+		}
+	}
+	for _, w := range f.Spec.NullTokens {
+		known[mappings.FoldWord(w)] = true
+	}
+	unknown := 0
+	for _, word := range c.vocabulary() {
+		if known[word] {
+			continue
+		}
+		if t, ok := meaning(list, word); ok && t != "" {
+			enum[t] = append(enum[t], c.As(word))
+		} else {
+			unknown++
+		}
+	}
+	if f.Spec.Enum = enum; unknown > 0 {
+		f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
+	}
 }
 
 // enum maps the words of a column that our lists know. Others are only counted: a word nobody knows may be anything.

@@ -53,6 +53,13 @@ var stems = map[string]map[string][]string{
 		"automated_decision": {"automat", "art22", "article22", "artikel22"},
 		"complaint":          {"complaint", "beschwerde", "plainte", "queja", "reclamo", "reclamac", "klacht"},
 	},
+	"reason": {
+		"opt_out":   {"unsub", "optout", "optedout", "abmeld", "abgemeldet", "desabonn", "desinscri", "disiscri", "descadastr", "afmeld", "afgemeld", "uitgeschreven"},
+		"objection": {"widerspr", "objection", "donotcontact", "usersuppressed"},
+		"complaint": {"spam", "complain", "beschwerde", "plainte", "klacht"},
+		"bounce":    {"bounce", "unzustellbar", "rebond", "rimbalz"},
+		"invalid":   {"invalid", "ungultig", "nonvalid", "ongeldig"},
+	},
 	"lawful_basis": {
 		"consent":             {"art61a", "art6ia", "art6abs1lita", "art6abs1a", "art61lita", "article61a", "art6par1a", "art6lid1a", "art6comma1letta", "consent", "einwillig", "consens", "toestemming"},
 		"contract":            {"art61b", "art6ib", "art6abs1litb", "art6abs1b", "art61litb", "article61b", "art6par1b", "art6lid1b", "art6comma1lettb", "contract", "vertrag", "contrat", "overeenkomst"},

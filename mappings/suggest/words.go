@@ -33,14 +33,15 @@ func plain(s string) string {
 var headerWords = map[string]string{
 	"email":              "email emailaddress mailadresse =mail courriel correo correoelectronico indirizzoemail postaelettronica emailadres enderecodeemail emailadresse contactdetails",
 	"phone":              "phone phonenumber mobile mobil handy telefon rufnummer telefono telefone telefoon celular cellulare portable telemovel gsm =tel handynummer mobilnummer mobiel",
-	"subject_id":         "customerid customerno customernumber kundennr kundennummer kundenid contactid contactno userid memberid personid clientid subscriberid subjectid mitgliedsnummer mitgliedsnr numeroclient noclient idclient idcliente idutente codicecliente numerocliente codigocliente numerodecliente klantnummer klantnr klantid =kunde =customer =client =cliente =klant mitgliednr partnernr kundin contactkey numeroadherent numadherent numerosocio sociono lidnummer relatienummer",
+	"subject_id":         "customerid customerno customernumber kundennr kundennummer kundenid contactid contactno userid memberid personid clientid subscriberid subjectid accountid accountno accountnumber mitgliedsnummer mitgliedsnr numeroclient noclient idclient idcliente idutente codicecliente numerocliente codigocliente numerodecliente klantnummer klantnr klantid =kunde =customer =client =cliente =klant mitgliednr partnernr kundin contactkey numeroadherent numadherent numerosocio sociono lidnummer relatienummer",
 	"device_id":          "deviceid cookieid visitorid anonymousid tcpid controllerid browserid consentuuid besucherid gerateid geraeteid idappareil visiteur",
 	"external_id":        "=id =nr =no =num =key =code entryid entryno recordid consentid receiptid eventid lfdnr laufendenummer eintragsnr caseid caseno casenumber ticketid ticketno =ticket requestid requestno vorgangsnr vorgang aktenzeichen =reference =ref referenz numerodossier dossier expediente pratica processo zaaknummer dossiernummer =contact entry =n =numero protocollo =zaak =fall fallnr ticket =uid =guid =uuid logid registroid",
 	"asks":               "consent optin subscribed subscription permission einwilligung zustimmung consentement consentimiento consenso consentimento toestemming accepts accepted abonne abonniert suscrito suscripcion iscritto iscrizione inscrito inscrit subscrito aangemeld newsletter optedin werbung marketing acepta accepte accetta aceita akzeptiert autoriza autorise autorizza agree erlaubnis erlaubt permiso permesso permissao boletin nieuwsbrief infolettre publicidad pubblicita publicite publicidade reclame =accord",
 	"state":              "status statut =estado =stato =state =choice =choix =decision entscheidung =eleccion =scelta =escolha =keuze =answer =antwort =reponse =respuesta =risposta =resposta =antwoord",
 	"category":           "statistic statistik statistique estadistic analytic analyse marketing advertising werbung preference praferenz preferencia preferenz functional funktional fonctionnel funcional funzional functioneel performance targeting personali social externalmedia externemedien",
 	"needful":            "necessary notwendig essenti erforderlich necessaire necesari necessari noodzakelijk strictly",
-	"joined":             "optin signedup signup subscribedat subscribedon subscribeddate subscriptiondate datesubscribed joined angemeldet anmelde eingetragen abonniert dateinscription datedinscription inscritle dateabonnement fechaalta fechadealta fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmeld einwilligung zustimmung consentdate consenttime consentat dateconsent fechaconsent dataconsen toestemming confirmtime confirmedat bestatigtam doi",
+	"joined":             "optin signedup signup subscribedat subscribedon subscribeddate subscriptiondate datesubscribed joined angemeldet anmelde eingetragen abonniert dateinscription datedinscription inscritle dateabonnement fechaalta fechadealta fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmeld confirmtime confirmedat bestatigtam doi",
+	"agreed":             "einwilligung zustimmung consentdate consenttime consentat dateconsent fechaconsent dataconsen toestemming",
 	"dayof":              "date datum fecha data timestamp time zeit =am =le =on =at since seit",
 	"browser":            "useragent browser consentstring tcstring bannerversion consentbanner",
 	"double":             "doubleopt doppeloptin =doi confirmed bestatigt confirme confirmad confermat bevestigd",
@@ -147,11 +148,11 @@ type words map[string]string
 var statusWords = words{
 	"yes":       mappings.AnswerWords["yes"],
 	"no":        mappings.AnswerWords["no"],
-	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|allowed|allow|accept|erteilt|zugestimmt|eingewilligt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
-	"refused":   mappings.AnswerWords["refused"],
+	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|allowed|allow|accept|accept all|accepted all|erteilt|zugestimmt|eingewilligt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
+	"refused":   mappings.AnswerWords["refused"] + "|reject|reject all|rejected all|decline|deny|ablehnen|refuser|rechazar|rifiuta|rejeitar|weigeren",
 	"withdrawn": mappings.AnswerWords["withdrawn"],
 	"expired":   "expired|lapsed|abgelaufen|expiré|caducado|expirado|vencido|scaduto|verlopen",
-	"":          "unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
+	"":          "not confirmed|waiting|never|no answer|unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
 }
 
 var fieldWords = map[string]words{
