@@ -40,17 +40,22 @@ func (c *Context) PurposeField(l *Look, index int, about []string, texts ...stri
 		f.why("no column says what the consent was for, and no list of purposes is drafted beside this file")
 		f.ask("const", "which purpose? a code of the list of purposes that is imported with this file")
 	default:
-		var codes []string
-		for _, p := range c.Purposes[:min(len(c.Purposes), 12)] {
-			codes = append(codes, p.Code)
-		}
-		if more := len(c.Purposes) - len(codes); more > 0 {
-			codes = append(codes, fmt.Sprintf("or one of %d others", more))
-		}
 		f.why("no column says what the consent was for, and nothing shows which of the " + fmt.Sprint(len(c.Purposes)) + " purposes of the list it is")
-		f.ask("const", "which purpose? "+strings.Join(codes, ", ")+". If one file holds several, give it a column that says which")
+		f.ask("const", "which purpose? "+c.codes()+". If one file holds several, give it a column that says which")
 	}
 	return f
+}
+
+// codes lists the codes of the purposes that a person may choose from.
+func (c *Context) codes() string {
+	var codes []string
+	for _, p := range c.Purposes[:min(len(c.Purposes), 12)] {
+		codes = append(codes, p.Code)
+	}
+	if more := len(c.Purposes) - len(codes); more > 0 {
+		codes = append(codes, fmt.Sprintf("or one of %d others", more))
+	}
+	return strings.Join(codes, ", ")
 }
 
 // purposesIn counts the rows of a column that hold a code or a name of the list of purposes.
@@ -92,7 +97,7 @@ func (c *Context) purposeWords(f *Field, col *Column) {
 	}
 }
 
-// Marketing are pieces of what consents to mailings are called.
+// Marketing are pieces of what consents to mailings are called; the last is a purpose in a list of purposes, and a channel anywhere else.
 var Marketing = []string{"newsletter", "marketing", "news", "mailing", "werbung", "promo", "publicid", "publicit", "pubblicit", "reclame", "boletin", "nieuwsbrief", "lettre", "email"}
 
 // subscribing are pieces of what the people on a mailing list are called.
@@ -138,7 +143,7 @@ func (c *Context) likely(about, texts []string) (int, string) {
 	}
 	families := [][]string{about}
 	if slices.ContainsFunc(texts, func(text string) bool {
-		return holds(plain(text), Marketing) || holds(plain(text), subscribing)
+		return holds(plain(text), Marketing[:len(Marketing)-1]) || holds(plain(text), subscribing)
 	}) {
 		families = append(families, Marketing)
 	}
@@ -149,7 +154,7 @@ func (c *Context) likely(about, texts []string) (int, string) {
 	}
 	for _, family := range families {
 		if i := only(func(p *Purpose) bool { return holds(plain(p.Code+" "+p.Name), family) }); i >= 0 {
-			return i, "of the list of purposes, this one alone sounds like it"
+			return i, "nothing in the file names one; of the list (" + c.codes() + ") this one alone sounds like it"
 		}
 	}
 	return -1, ""

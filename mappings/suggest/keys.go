@@ -104,12 +104,13 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []strin
 		return cols
 	}
 	with := func(fields []string) []string {
-		for _, n := range must {
-			if !slices.Contains(fields, n) {
-				fields = append(slices.Clone(fields), n)
+		out := slices.Concat(fields[:1], must)
+		for _, f := range fields[1:] {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
 			}
 		}
-		return fields
+		return out
 	}
 	// Of two ids that are as good, the one that says less often nothing.
 	best := ids[0]
@@ -125,12 +126,12 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []strin
 	for size := 0; size <= len(more); size++ {
 		for _, id := range ids {
 			for _, m := range choose(more, size) {
-				sets = append(sets, append([]string{id}, m...))
+				sets = append(sets, with(append([]string{id}, m...)))
 			}
 		}
 	}
 	for _, set := range sets {
-		if set = with(set); s.look.Unique(columns(set)...) {
+		if s.look.Unique(columns(set)...) {
 			return set, false, s.proof(columns(set))
 		}
 	}

@@ -90,8 +90,8 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 			score = 200
 		}
 	case "case.received_at":
-		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("occurred_at", header) >= 100 {
-			score = 1 // a day that says no more than that it is one
+		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && (fits("occurred_at", header) >= 100 || fits("created", header) > 0) {
+			score = 1 // a day that says no more than that it is one, or when the case was opened
 		}
 	case "suppression.external_id", "case.external_id", "consent.external_id":
 		if dated {
@@ -299,6 +299,25 @@ func (s *suggestion) suppressions() {
 	if col, ok := s.at["occurred_at"]; ok && s.look.leaves(col) && s.look.Columns[col].Filled < s.look.Rows {
 		r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
 		r.Why = append(r.Why, "rows without "+s.look.Say(col)+" say nothing")
+	}
+	if col, ok := s.at["reason"]; ok && s.look.Columns[col].Filled < s.look.Rows {
+		r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
+		if s.look.named("suppression") { // whoever is in it is in it, with or without a reason
+			blank := r
+			blank.When = append(slices.Clone(r.When[:len(r.When)-1]), mappings.Condition{Column: s.look.Name(col), Blank: true})
+			blank.Fields = slices.Clone(r.Fields)
+			for i := range blank.Fields {
+				if blank.Fields[i].Name == "reason" {
+					f := Field{Name: "reason", Confirm: true}
+					s.ctx.State(&f, "suppression", "opt_out")
+					f.why("rows without a reason in " + s.look.Say(col) + " stand in a list of contact points that must not be used")
+					blank.Fields[i] = f
+				}
+			}
+			s.draft.Records = append(s.draft.Records, blank)
+		} else {
+			r.Why = append(r.Why, "rows without "+s.look.Say(col)+" say nothing")
+		}
 	}
 	for _, col := range s.optouts {
 		if yes := s.look.against(col, true); len(yes) > 0 {
@@ -606,16 +625,15 @@ func tellApart(list []Record) {
 		}
 		return ""
 	}
-	for _, name := range []string{"channel", "purpose"} {
-		for i := range list {
-			alike := slices.IndexFunc(list, func(o Record) bool {
-				return value(&o, "channel") == value(&list[i], "channel") && value(&o, "purpose") == value(&list[i], "purpose")
-			})
-			other := slices.ContainsFunc(list, func(o Record) bool { return value(&o, name) != value(&list[i], name) })
-			if v := value(&list[i], name); v != "" && v != "from a column" && other && (name == "channel" || alike >= 0) && !slices.Contains(list[i].Key, name) {
+	for i := range list {
+		channel, purpose := value(&list[i], "channel"), value(&list[i], "purpose")
+		add := func(name, v string, other func(o *Record) bool) {
+			if v != "" && v != "from a column" && !slices.Contains(list[i].Key, name) && slices.ContainsFunc(list, func(o Record) bool { return other(&o) }) {
 				list[i].Key = append(slices.Clone(list[i].Key), name)
 			}
 		}
+		add("channel", channel, func(o *Record) bool { return value(o, "channel") != channel })
+		add("purpose", purpose, func(o *Record) bool { return value(o, "channel") == channel && value(o, "purpose") != purpose })
 	}
 }
 
@@ -746,7 +764,7 @@ func (s *suggestion) record(status *Field, about ...string) Record {
 			if !found {
 				col = -1
 			}
-			r.Fields = append(r.Fields, s.ctx.PurposeField(s.look, col, nil, append(about, s.look.File, s.look.Sheet)...))
+			r.Fields = append(r.Fields, s.ctx.PurposeField(s.look, col, s.mailings(about), append(about, s.look.File, s.look.Sheet)...))
 			if found {
 				there[name] = col
 			}
@@ -792,6 +810,14 @@ func (s *suggestion) ownWords() {
 	} else {
 		delete(s.used, col)
 	}
+}
+
+// mailings are the words that the purpose of a list of contact points has, as far as the header names no other channel.
+func (s *suggestion) mailings(about []string) []string {
+	if !s.contact || len(about) > 0 && !slices.Contains([]string{"", "email"}, channelOf(plain(about[0]))) {
+		return nil
+	}
+	return Marketing
 }
 
 // pair reports whether both halves of an answer have columns.

@@ -48,7 +48,7 @@ var stems = map[string]map[string][]string{
 		"rectification":      {"rectif", "correction", "correctie", "berichtig", "rettific", "retific", "art16", "article16", "artikel16"},
 		"restriction":        {"restriction", "einschrank", "limitation", "limitacion", "limitazion", "limitacao", "beperk", "art18", "article18", "artikel18"},
 		"portability":        {"portab", "ubertragbar", "uebertragbar", "overdraagb", "art20", "article20", "artikel20"},
-		"objection":          {"objection", "widerspruch", "opposition", "oposic", "opposizion", "bezwaar", "optout", "art21", "article21", "artikel21"},
+		"objection":          {"objection", "widerspruch", "opposition", "oposic", "opposizion", "bezwaar", "optout", "donotsell", "donotshare", "donotcontact", "art21", "article21", "artikel21"},
 		"withdraw_consent":   {"withdrawconsent", "withdrawalofconsent", "consentwithdraw", "widerruf", "retraitduconsent", "retraitdeconsent", "retiradadelconsent", "revocadelconsens", "intrekk"},
 		"automated_decision": {"automat", "art22", "article22", "artikel22"},
 		"complaint":          {"complaint", "beschwerde", "plainte", "queja", "reclamo", "reclamac", "klacht"},
