@@ -44,7 +44,11 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 	}
 	for i := range l.Columns {
 		if !used[source.Letters(i)] && l.Columns[i].Header != "" {
-			d.Left = append(d.Left, strings.TrimPrefix(l.Say(i), "column "))
+			left := strings.TrimPrefix(l.Say(i), "column ")
+			if l.Answers(i) {
+				d.Head = append(d.Head, l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
+			}
+			d.Left = append(d.Left, left)
 		}
 	}
 	return d
@@ -93,10 +97,7 @@ func (f *Found) conditions(list mappings.Conditions, used map[string]bool) (out 
 // asked for.
 func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, force bool) (out suggest.Record, ok bool) {
 	if !force {
-		if len(r.Classes) > 0 && !slices.Contains(r.Classes, cmpClass(f.class)) {
-			return out, false
-		}
-		if slices.ContainsFunc(r.Needs, func(role string) bool { return !f.has(role) }) || slices.ContainsFunc(r.Without, f.has) {
+		if !f.gives(r) {
 			return out, false
 		}
 	}
@@ -167,6 +168,12 @@ func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
 	if _, why := f.look.Narrow(r.Entity, whole[0], at); why != "" {
 		out.Why = append(out.Why, "key: "+why)
 	}
+}
+
+// gives reports whether the sheet has the columns of a record, and the file the name.
+func (f *Found) gives(r *record) bool {
+	return (len(r.Classes) == 0 || slices.Contains(r.Classes, cmpClass(f.class))) &&
+		!slices.ContainsFunc(r.Needs, func(role string) bool { return !f.has(role) }) && !slices.ContainsFunc(r.Without, f.has)
 }
 
 // cmpClass names files whose name says nothing.

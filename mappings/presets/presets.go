@@ -39,7 +39,7 @@ type Preset struct {
 	Without names            `yaml:"without"` // headers with which it is another export
 	Files   []fileClass      `yaml:"files"`
 	Columns map[string]names `yaml:"columns"` // role to headers by which it is known
-	Values  map[string]names `yaml:"values"`  // role to the words it has; where most cells hold others, it is another export
+	Values  map[string]names `yaml:"values"`  // role to the words it has, or @ and a list of words; where most cells hold others, it is another export
 	Zone    string           `yaml:"zone"`
 	ZoneWhy string           `yaml:"zone_evidence"`
 	About   names            `yaml:"purpose_words"` // words that a fitting purpose has
@@ -176,7 +176,15 @@ func Find(l *suggest.Look) *Found {
 			best, score = f, n
 		}
 	}
+	if best != nil && !best.readable() && len(l.Kinds()) > 0 {
+		return nil // the preset has nothing to read in it, and something else has
+	}
 	return best
+}
+
+// readable reports whether the sheet has the columns of some record of the preset.
+func (f *Found) readable() bool {
+	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return f.gives(&r) })
 }
 
 // find tries one preset; the score is the number of headers it knows by name.
@@ -211,7 +219,7 @@ func (p *Preset) find(l *suggest.Look, at map[string]int) (*Found, int) {
 		return nil, 0
 	}
 	for role, words := range p.Values {
-		if i, ok := roles[role]; ok && l.Of(i).Strange(words) {
+		if i, ok := roles[role]; ok && l.Strange(i, words) {
 			return nil, 0
 		}
 	}

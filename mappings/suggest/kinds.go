@@ -266,6 +266,9 @@ func (l *Look) consent(s *signs) *Kind {
 	var say []string
 	for _, col := range s.answers {
 		n := 3
+		if !l.plainly(col) {
+			n = 2 // words that as many other things are called by, such as active
+		}
 		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optout(col) || fits("category", header) > 0 {
 			n = 4
 		}
@@ -287,10 +290,23 @@ func (l *Look) consent(s *signs) *Kind {
 			k.say(1, "%s sounds like %s", l.Say(col), strings.ReplaceAll(f, "_", " "))
 		}
 	}
-	if l.named("consent") && !l.named("case") && !l.named("suppression") {
+	if (l.named("consent") || l.named("subscribers")) && !l.named("case") && !l.named("suppression") {
 		k.say(1, "the name says consents")
 	}
 	return k
+}
+
+// loose are words of answers that are said as often of contracts, bookings and accounts.
+var loose = strings.Split("active|inactive|aktiv|inaktiv|actif|inactif|activo|inactivo|attivo|inattivo|ativo|inativo|actief|confirmed|accepted|cancelled|canceled|cancelado|cancellato|expired|abgelaufen|pending|ausstehend|pendiente|pendente|en attente|in attesa|unknown|true|false|yes|no|ja|nein|1|0|x", "|")
+
+// plainly reports whether some word of a column can only speak of consent or a subscription.
+func (l *Look) plainly(col int) bool {
+	for word := range l.Columns[col].Words {
+		if _, ok := term(answers, word); ok && !slices.Contains(loose, mappings.SameWord(word)) {
+			return true
+		}
+	}
+	return len(l.Columns[col].Words) == 0
 }
 
 // basis reports whether most rows name a lawful basis.

@@ -167,8 +167,14 @@ func (c *Column) add(cell source.Cell, raw []byte, row int) {
 	}
 }
 
-// Strange reports whether most of the column's cells hold none of these words, as far as its words are known.
-func (c *Column) Strange(words []string) bool {
+// Strange reports whether more than a quarter of the cells of a column hold none of these words. A word that begins with @ names a list of ours instead, of
+// which a quarter is enough.
+func (l *Look) Strange(index int, words []string) bool {
+	c := l.Of(index)
+	if list, ok := strings.CutPrefix(words[0], "@"); ok {
+		known, _ := c.share(list)
+		return len(c.Words) > 0 && known*4 < c.Filled
+	}
 	known, total := 0, 0
 	for word, rows := range c.Words {
 		total += rows
@@ -176,7 +182,7 @@ func (c *Column) Strange(words []string) bool {
 			known += rows
 		}
 	}
-	return total > 0 && known*2 < total || total == 0 && c.Filled > 0 && c.Words == nil
+	return total > 0 && known*4 < total*3 || total == 0 && c.Filled > 0 && c.Words == nil
 }
 
 // As gives a word of the column as the file first has it.

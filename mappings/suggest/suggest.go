@@ -172,6 +172,9 @@ func (c *Column) knownWords() (n int) {
 	return n
 }
 
+// Answers reports whether a column seems to answer a question about consent.
+func (l *Look) Answers(col int) bool { return l.answers(col) }
+
 // answers reports whether a column answers a question about consent: its header asks one and its words are answers, or its words can be
 // nothing else.
 func (l *Look) answers(col int) bool {
@@ -179,7 +182,7 @@ func (l *Look) answers(col int) bool {
 	header := plain(c.Header)
 	channel := channelOf(header) != "" && fits("phone", header) < 100 && fits("email", header) < 100
 	asks := fits("asks", header) > 0 || fits("optout", header) > 0 || channel
-	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 {
+	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && fits("optout", header) == 0 {
 		return false
 	}
 	known, working, plainly, total := 0, 0, 0, 0

@@ -42,6 +42,7 @@ var headerWords = map[string]string{
 	"needful":            "necessary notwendig essenti erforderlich necessaire necesari necessari noodzakelijk strictly",
 	"joined":             "optin signedup signup subscribedat subscribedon subscribeddate subscriptiondate datesubscribed joined angemeldet anmelde eingetragen abonniert dateinscription datedinscription inscritle dateabonnement fechaalta fechadealta fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmeld confirmtime confirmedat bestatigtam doi",
 	"agreed":             "einwilligung zustimmung consentdate consenttime consentat dateconsent fechaconsent dataconsen toestemming",
+	"terms":              "termsand termsof acceptsterms acceptterms terms =agb agbakzept conditions cgv cgu condiciones condizioni termos condicoes voorwaarden privacypolicy datenschutzerklarung politiquedeconfidentialite",
 	"created":            "created opened angelegt erstellt creation cree creado creacion creato creazione criado aangemaakt",
 	"dayof":              "date datum fecha data timestamp time zeit =am =le =on =at since seit",
 	"browser":            "useragent browser consentstring tcstring bannerversion consentbanner",
