@@ -118,6 +118,12 @@ func (c *Context) likely(about, texts []string) (int, string) {
 	case 0:
 		return -1, ""
 	case 1:
+		only := plain(c.Purposes[0].Code + " " + c.Purposes[0].Name)
+		for _, kind := range categories {
+			if len(texts) > 0 && holds(plain(texts[0]), kind) && !holds(only, kind) && !(slices.Contains(kind, "marketing") && holds(only, Marketing)) {
+				return -1, "" // the header names another
+			}
+		}
 		return 0, "it is the only purpose of the list"
 	}
 	only := func(fits func(p *Purpose) bool) int {

@@ -37,6 +37,8 @@ type Record struct {
 	History bool
 	Confirm bool
 	Fields  []Field
+
+	about string // what tells its purpose from others' while it is asked for
 }
 
 // Field is a drafted field.

@@ -159,3 +159,128 @@ func TestKeysAreProven(t *testing.T) {
 }
 
 func parse(text string) (*mappings.Mapping, error) { return mappings.Parse("s.yaml", []byte(text)) }
+
+// A state of an account, a booking or an order is no consent, and neither is an acceptance of terms.
+func TestAccountStatesAreNoConsents(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"employees": {"Nr|E-Mail|Status", "1|a@example.com|aktiv", "2|b@example.com|inaktiv"},
+		"bookings":  {"Event|Email|Status", "x|a@example.com|confirmed", "x|b@example.com|cancelled"},
+		"invoices":  {"Invoice|Email|Due date|Status", "1|a@example.com|2024-03-14|open", "2|b@example.com|2024-03-15|closed"},
+		"terms":     {"Id|Email|Accepts terms", "1|a@example.com|yes", "2|b@example.com|yes"},
+	} {
+		if kinds := lookAt(name+".csv", lines...).Kinds(); len(kinds) > 0 {
+			t.Errorf("%s: taken for %+v", name, kinds)
+		}
+	}
+}
+
+// One column may say of one row that the person answered, and of another that the address bounced: the one is a consent, the other a
+// suppression, and a bounce is no withdrawal.
+func TestBouncesBesideAnswers(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("subscribers.csv", "Email|Status", "a@example.com|subscribed", "b@example.com|unsubscribed", "c@example.com|bounced", "d@example.com|marked as spam"))
+	if asked != nil || len(d.Records) != 3 || len(d.Records[0].When) != 1 || len(d.Records[0].When[0].NotIn) != 2 {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	for i, reason := range []string{"bounce", "complaint"} {
+		r := d.Records[i+1]
+		if r.Entity != "suppression" || len(r.When) != 1 || !strings.Contains(text, "const: "+reason) {
+			t.Errorf("no suppression for %s\n%s", reason, text)
+		}
+	}
+}
+
+// Two columns that answer one question give one record a row, and a no counts wherever it stands.
+func TestOneVerdictARow(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("subscribers.csv", "Email|Global status|List status", "a@example.com|subscribed|subscribed", "b@example.com|subscribed|unsubscribed"))
+	if asked != nil || len(d.Records) != 2 {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	first, second := d.Records[0].When, d.Records[1].When
+	if len(first) != 1 || !slices.Equal(first[0].NotIn, mappings.Strings{"unsubscribed"}) || len(second) != 1 || !slices.Equal(second[0].In, mappings.Strings{"unsubscribed"}) || first[0].Column.Header != "List status" {
+		t.Errorf("%+v %+v\n%s", first, second, text)
+	}
+}
+
+// The day on which somebody joined is not that of a withdrawal, and says nothing of a row that was never confirmed.
+func TestDayOfJoining(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("abonnenten.csv", "E-Mail|Status|Angemeldet am", "a@example.com|angemeldet|13.03.2024", "b@example.com|abgemeldet|14.03.2024"))
+	for _, f := range d.Records[0].Fields {
+		if f.Name == "occurred_at" && (len(f.Spec.When) != 1 || !slices.Equal(f.Spec.When[0].In, mappings.Strings{"angemeldet"})) {
+			t.Errorf("the withdrawal is dated\n%s", text)
+		}
+	}
+	d, text, asked := suggested(t, lookAt("newsletter_empfaenger.csv", "E-Mail|Angemeldet am|Bestätigt am", "a@example.com|13.03.2024|14.03.2024", "b@example.com|13.03.2024|"))
+	if !slices.Equal(asked, []string{"records[0].fields.status.const"}) || len(d.Records[0].When) != 1 || d.Records[0].When[0].Column.Header != "Bestätigt am" {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}
+
+// A log of a web site knows devices, and its time in bare seconds is left out with a reason, not asked for: no layout reads it.
+func TestConsentLogOfDevices(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("cookie_log.csv", "Consent ID|Timestamp|URL|Necessary|Statistics|Marketing", "x1|1710407551000|https://example.com|true|true|false", "x2|1710407552000|https://example.com|true|false|false"))
+	if len(d.Records) != 2 || !strings.Contains(text, "since 1970") {
+		t.Fatal(text)
+	}
+	for _, r := range d.Records {
+		for _, f := range r.Fields {
+			if f.Name == "external_id" || f.Name == "subject_id" || f.Name == "occurred_at" {
+				t.Errorf("%s is read from a log of devices\n%s", f.Name, text)
+			}
+		}
+		if !slices.Contains(r.Key, "device_id") || !slices.Contains(r.Key, "purpose") {
+			t.Errorf("key %v", r.Key)
+		}
+	}
+}
+
+// Contact points beside a lawful basis are consents only where the basis is one.
+func TestLawfulBasisIsNoAnswer(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("kontakte.csv", "E-Mail|Rechtsgrundlage", "a@example.com|Einwilligung", "b@example.com|berechtigtes Interesse"))
+	if asked != nil {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	for _, f := range d.Records[0].Fields {
+		if f.Name == "status" && (len(f.Spec.Enum) != 1 || !slices.Equal(f.Spec.Enum["given"], mappings.Strings{"Einwilligung"})) {
+			t.Error(text)
+		}
+	}
+}
+
+// A list of opt-outs whose column also says no suppresses only whom it says yes of, and a row without a reason in a list of
+// suppressions is one all the same.
+func TestOnlyThoseWhoOptedOut(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("blocklist.csv", "Email|Blocked|Reason", "a@example.com|yes|spam complaint", "b@example.com|no|"))
+	if d.Records[0].Entity == "suppression" && !strings.Contains(text, "not_blank: true") {
+		t.Error(text)
+	}
+	d, text, _ = suggested(t, lookAt("optouts.csv", "Email|Opted out of news|Opted out of all", "a@example.com|true|false", "b@example.com|false|false"))
+	for _, r := range d.Records {
+		if r.Entity != "consent" {
+			t.Errorf("somebody who did not opt out is suppressed\n%s", text)
+		}
+	}
+	d, text, asked := suggested(t, lookAt("suppression.csv", "Email|Reason", "a@example.com|hard bounce", "b@example.com|"))
+	if asked != nil || len(d.Records) != 2 || !d.Records[0].When[0].Blank || !d.Records[1].When[0].NotBlank {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}
+
+// Where a column leaves the order of day and month open, another of the sheet that is written alike proves it; two that prove different
+// orders prove nothing.
+func TestDateOrderOfAColumnWrittenAlike(t *testing.T) {
+	for name, tc := range map[string]struct {
+		other []string
+		asks  bool
+	}{
+		"proves it":           {[]string{"13/04/2024", "05/06/2024"}, false},
+		"written otherwise":   {[]string{"13.04.2024", "05.06.2024"}, true},
+		"proves nothing":      {[]string{"03/04/2024", "05/06/2024"}, true},
+		"contradicts itself":  {[]string{"13/04/2024", "04/13/2024"}, true},
+		"is no column at all": {[]string{"", ""}, true},
+	} {
+		_, text, asked := suggested(t, lookAt("x.csv", "Email|Consent|Consent date|Last order", "a@example.com|yes|03/04/2024|"+tc.other[0], "b@example.com|no|05/06/2024|"+tc.other[1]))
+		if (asked != nil) != tc.asks {
+			t.Errorf("%s: asked %v\n%s", name, asked, text)
+		}
+	}
+}

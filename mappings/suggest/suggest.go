@@ -416,6 +416,9 @@ func (s *suggestion) answer(col int) Record {
 	r := s.record(&status, header)
 	r.Why = append(r.Why, "the answers of "+s.look.Say(col))
 	r.When = when
+	if fits("category", plain(header)) > 0 {
+		r.about = header // a purpose of its own, whichever that is
+	}
 	if _, named := s.at["purpose"]; !named && (status.Spec.Polarity == "inverted" || s.onlyAgainst(&status)) {
 		s.everyPurpose(&r)
 	}
@@ -489,6 +492,8 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		for i := range r.Fields {
 			if f := &r.Fields[i]; f.Spec.Const != nil && (f.Name == "purpose" || f.Name == "channel") {
 				text += f.Name + "=" + *f.Spec.Const + " "
+			} else if f.Name == "purpose" && len(f.Asks) > 0 {
+				text += "asked about " + r.about
 			} else if f.Name == "purpose" {
 				text += "purpose "
 			}
@@ -622,6 +627,8 @@ func tellApart(list []Record) {
 		for i := range r.Fields {
 			if f := &r.Fields[i]; f.Name == name && f.Spec.Const != nil {
 				return *f.Spec.Const
+			} else if f.Name == name && len(f.Asks) > 0 {
+				return "asked about " + r.about
 			} else if f.Name == name {
 				return "from a column"
 			}
