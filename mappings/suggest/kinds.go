@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -182,6 +183,12 @@ func (l *Look) cases(s *signs) *Kind {
 			k.say(3, "the header of %s names a kind of request", l.Say(col))
 		}
 	}
+	if l.named("case") && !typed {
+		if right, ok := l.rightInName(); ok {
+			typed = true
+			k.say(3, "the name says requests for %s", strings.ReplaceAll(right, "_", " "))
+		}
+	}
 	dates := r.has("received_at", "due_at")
 	if col, ok := r.at["received_at"]; ok && fits("received_at", plain(l.Columns[col].Header)) > 0 {
 		k.say(1, "%s says when it was received", l.Say(col))
@@ -207,6 +214,11 @@ func (l *Look) cases(s *signs) *Kind {
 		return nil
 	}
 	return k
+}
+
+// rightInName finds the right that the name of the file or the sheet names.
+func (l *Look) rightInName() (string, bool) {
+	return meaning("request_type", strings.TrimSuffix(l.File, filepath.Ext(l.File))+" "+l.Sheet)
 }
 
 // suppressions weighs lists of contact points that must not be used.

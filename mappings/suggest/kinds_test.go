@@ -284,3 +284,55 @@ func TestDateOrderOfAColumnWrittenAlike(t *testing.T) {
 		}
 	}
 }
+
+// A header that asks whether somebody does not want something is an opt-out, whatever it would ask without the not.
+func TestNegatedHeaders(t *testing.T) {
+	for _, header := range []string{"Keine Werbung", "Email DNC", "No desea publicidad", "Ne pas contacter (newsletter)", "Non ricevere newsletter", "Não deseja publicidade", "Geen reclame", "Newsletter blocked"} {
+		l := lookAt("contacts.csv", "Email|"+header, "a@example.com|yes", "b@example.com|no")
+		d := Suggest(l, &ctx)
+		if d == nil {
+			continue
+		}
+		for _, r := range d.Records {
+			for _, f := range r.Fields {
+				if f.Name == "status" && f.Spec.Polarity != "inverted" {
+					t.Errorf("%s: a yes is taken for consent\n%s", header, d.YAML())
+				}
+			}
+		}
+	}
+}
+
+// Each answer has its own day, where the headers say so, and none has that of another.
+func TestDaysOfSeveralAnswers(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("x.csv", "Email|Email opt-in|Email opt-in date|SMS opt-in|Consent by post", "a@example.com|yes|2024-03-14|yes|no", "b@example.com|no|2024-03-15|no|yes"))
+	if len(d.Records) != 3 {
+		t.Fatal(text)
+	}
+	for i, want := range []bool{true, false, false} {
+		if got := slices.ContainsFunc(d.Records[i].Fields, func(f Field) bool { return f.Name == "occurred_at" }); got != want {
+			t.Errorf("record %d is dated: %v, want %v\n%s", i, got, want, text)
+		}
+	}
+}
+
+// Two questions have two purposes: the one whose header names none is asked about, and both are told apart by it.
+func TestOtherQuestionsHaveOtherPurposes(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("clienti.csv", "Email|Consenso marketing|Consenso profilazione", "a@example.com|sì|no", "b@example.com|no|no"))
+	if !slices.Equal(asked, []string{"records[1].fields.purpose.const"}) || len(d.Records) != 2 {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	for _, r := range d.Records {
+		if !slices.Equal(r.Key, []string{"email", "purpose"}) || len(r.When) > 0 {
+			t.Errorf("key %v when %v", r.Key, r.When)
+		}
+	}
+}
+
+// Where no column names the right, the name of the list may.
+func TestRightInTheName(t *testing.T) {
+	_, text, asked := suggested(t, lookAt("Löschanträge.csv", "Antrag|Mail|Eingegangen|Erledigt", "1|a@example.com|01.04.2026|20.04.2026", "2|b@example.com|13.04.2026|"))
+	if asked != nil || !strings.Contains(text, "entity: case") || !strings.Contains(text, "const: erasure") {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}

@@ -344,6 +344,17 @@ func (l *Look) against(col int, inverted bool) (list mappings.Strings) {
 	return list
 }
 
+// yes lists the words of a column that say yes.
+func (l *Look) yes(col int) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.sortedWords() {
+		if says, _ := term(answers, word); says == "yes" || says == "given" {
+			list = append(list, c.As(word))
+		}
+	}
+	return list
+}
+
 // consents drafts one record for each column that answers about consent, and one for the days on which people left: who left has
 // withdrawn, whatever the other columns still say.
 func (s *suggestion) consents() {
@@ -355,6 +366,7 @@ func (s *suggestion) consents() {
 		dead = append(dead, s.undeliverable(col, &r)...)
 		list = append(list, r)
 	}
+	s.ownPurposes(list)
 	list = s.oneVerdict(list)
 	if len(s.answers) == 0 {
 		list = append(list, s.joined())
@@ -413,6 +425,13 @@ func (s *suggestion) answer(col int) Record {
 	status, when := s.status(col)
 	s.used[col] = true
 	header := s.look.Columns[col].Header
+	general, dated := s.at["occurred_at"]
+	if own, other := s.dayOf(col); own >= 0 {
+		s.at["occurred_at"] = own
+		s.used[own] = true
+	} else if other {
+		delete(s.at, "occurred_at")
+	}
 	r := s.record(&status, header)
 	r.Why = append(r.Why, "the answers of "+s.look.Say(col))
 	r.When = when
@@ -424,7 +443,29 @@ func (s *suggestion) answer(col int) Record {
 	}
 	s.channel(&r, header, len(s.answers) > 1)
 	s.joinedOn(&r, &status)
+	if delete(s.at, "occurred_at"); dated {
+		s.at["occurred_at"] = general
+	}
 	return r
+}
+
+// dayOf finds the column of days that belongs to one of several answers by its header, and whether the general one is that of another.
+func (s *suggestion) dayOf(answer int) (own int, other bool) {
+	if len(s.answers) < 2 {
+		return -1, false
+	}
+	belongs := func(day, answer int) bool {
+		d, a := plain(s.look.Columns[day].Header), plain(s.look.Columns[answer].Header)
+		return strings.Contains(d, a) || channelOf(d) != "" && channelOf(d) == channelOf(a)
+	}
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) {
+			return col, false
+		}
+	}
+	general, ok := s.at["occurred_at"]
+	return -1, ok && slices.ContainsFunc(s.answers, func(o int) bool { return o != answer && belongs(general, o) })
 }
 
 // joinedOn keeps the day on which somebody joined from being that of a withdrawal.
@@ -485,6 +526,46 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 	return list
 }
 
+// general reports whether a header asks no question of its own: a status, or an opt-out.
+func (s *suggestion) general(col int) bool {
+	header := plain(s.look.Columns[col].Header)
+	return s.look.optout(col) || fits("asks", header) == 0 && fits("category", header) == 0
+}
+
+// ownPurposes asks for the purpose of an answer whose header is another question than that of an answer with the same one.
+func (s *suggestion) ownPurposes(list []Record) {
+	purpose := func(r *Record) *Field {
+		for i := range r.Fields {
+			if r.Fields[i].Name == "purpose" && r.Fields[i].Spec.Const != nil {
+				return &r.Fields[i]
+			}
+		}
+		return nil
+	}
+	channel := func(i int) string { return channelOf(plain(s.look.Columns[s.answers[i]].Header)) }
+	for i := range list {
+		f := purpose(&list[i])
+		if f == nil || s.general(s.answers[i]) {
+			continue
+		}
+		for j := range list {
+			o := purpose(&list[j])
+			if j == i || o == nil || *o.Spec.Const != *f.Spec.Const || channel(i) != channel(j) || s.general(s.answers[j]) {
+				continue
+			}
+			named := func(k int) bool { return holds(plain(s.look.Columns[s.answers[k]].Header), Marketing) }
+			if named(i) && (!named(j) || i < j) {
+				continue // this one is likelier to be meant
+			}
+			f.Spec.Const = nil
+			f.Why = []string{"the header asks another question than " + s.look.Say(s.answers[j]) + ", so it hardly has the same purpose"}
+			f.ask("const", "which purpose? "+s.ctx.codes()+". If it is none of them, add it to the list of purposes")
+			list[i].about = s.look.Columns[s.answers[i]].Header
+			break
+		}
+	}
+}
+
 // oneVerdict makes columns that answer the same question give one record a row: the first answers, unless another says no.
 func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 	about := func(r *Record) string {
@@ -504,7 +585,7 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		col := s.answers[i]
 		first, again := i, false
 		for j := range i {
-			if about(&list[j]) == about(&list[i]) {
+			if about(&list[j]) == about(&list[i]) && (s.general(s.answers[j]) || s.general(col)) {
 				first, again = min(first, j), true
 			}
 		}
@@ -571,6 +652,10 @@ func (s *suggestion) joined() Record {
 		if header := plain(c.Header); fits("double", header) > 0 && c.Dates.All() > 0 && c.Filled < s.look.Rows {
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
 			r.Why = append(r.Why, "a row without "+s.look.Say(col)+" was never confirmed, which is no answer")
+			s.used[col] = true
+		} else if yes := s.look.yes(col); fits("double", header) > 0 && len(yes) > 0 {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: yes})
+			r.Why = append(r.Why, "any other word in "+s.look.Say(col)+" means that nobody confirmed, which is no answer")
 			s.used[col] = true
 		}
 	}
@@ -868,6 +953,9 @@ func (s *suggestion) absent(f *importers.Field) (Field, bool) {
 		}
 		return state("open", "no column names a status; an open case loses no due date")
 	case "case.request_type":
+		if right, ok := s.look.rightInName(); ok {
+			return state(right, "no column names the right that was exercised; the name does")
+		}
 		return state("other", "no column names the right that was exercised; other keeps the case and its due date")
 	case "purpose.name", "activity.name":
 		for _, other := range []string{"purpose_id", "activity_id"} {
