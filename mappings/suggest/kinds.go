@@ -79,7 +79,7 @@ func (l *Look) named(entity string) bool {
 func (l *Look) Kinds() []Kind {
 	s := l.signs()
 	var list []Kind
-	for _, k := range []*Kind{l.activity(&s), l.cases(&s), l.retention(&s), l.notice(&s), l.suppressions(&s), l.consent(&s), l.purpose(&s)} {
+	for _, k := range []*Kind{l.activity(), l.cases(), l.retention(&s), l.notice(&s), l.suppressions(&s), l.consent(&s), l.purpose(&s)} {
 		if k != nil && k.score >= faint {
 			list = append(list, *k)
 		}
@@ -115,7 +115,7 @@ func (r *reading) has(fields ...string) (n int) {
 	return n
 }
 
-func (l *Look) activity(s *signs) *Kind {
+func (l *Look) activity() *Kind {
 	n := l.read("activity").has("subject_categories", "data_categories", "recipients", "transfers", "retention", "security")
 	if n < 3 {
 		return nil
@@ -163,7 +163,7 @@ func (l *Look) purpose(s *signs) *Kind {
 
 // cases weighs requests of data subjects. What they have and consents have not: kinds of request, days by which they are to be
 // answered, states of work.
-func (l *Look) cases(s *signs) *Kind {
+func (l *Look) cases() *Kind {
 	r := l.read("case")
 	k := &Kind{Entity: "case"}
 	typed := false
@@ -247,7 +247,7 @@ func (l *Look) suppressions(s *signs) *Kind {
 	if l.named("suppression") {
 		k.say(4, "contact points under a name that says they must not be used")
 	}
-	if len(s.left) > 0 && !l.joins(s) {
+	if len(s.left) > 0 && !l.joins() {
 		k.say(3, "%s says since when a contact point must not be used", l.Say(s.left[0]))
 	}
 	if !l.named("suppression") && !reason && len(s.left) == 0 {
@@ -257,7 +257,7 @@ func (l *Look) suppressions(s *signs) *Kind {
 }
 
 // joins reports whether some column says when somebody joined: whoever is in the sheet was once in.
-func (l *Look) joins(s *signs) bool {
+func (l *Look) joins() bool {
 	for col := range l.Columns {
 		if header := plain(l.Columns[col].Header); max(fits("joined", header), fits("agreed", header)) > 0 && fits("optout", header) == 0 && l.Columns[col].Dates.All() > 0 {
 			return true
@@ -292,7 +292,7 @@ func (l *Look) consent(s *signs) *Kind {
 		k.say(best, "%s beside an answer: %s", map[bool]string{true: "contact points", false: "ids"}[s.contact], strings.Join(say, ", "))
 	case s.contact && l.basis(r):
 		k.say(3, "contact points beside the lawful basis in %s", l.Say(r.at["lawful_basis"]))
-	case s.contact && !l.named("suppression") && (l.joins(s) || l.named("subscribers")):
+	case s.contact && !l.named("suppression") && (l.joins() || l.named("subscribers")):
 		k.say(3, "contact points of people who joined, and no column that answers")
 	default:
 		return nil
