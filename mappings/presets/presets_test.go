@@ -131,6 +131,8 @@ func TestLayoutsOfOtherYears(t *testing.T) {
 			[]string{"from: SMS Marketing Consent\n", "const: sms", "from: SMS Suppressions\n"}, nil},
 		"shopify, before channels": {"shopify", "customers_export.csv", []string{"First Name,Last Name,Email,Phone,Accepts Marketing,Total Spent,Total Orders", "A,B,a@example.com,,yes,0,0"},
 			[]string{"from: Accepts Marketing\n"}, nil},
+		"brevo, a no beside the double opt-in": {"brevo", "brevo.csv", []string{"EMAIL;OPT_IN;DOUBLE_OPT-IN;EMAIL_BLACKLISTED", "a@example.com;No;;No", "b@example.com;Yes;Yes;No"},
+			[]string{`refused: ["No", "0", "false"]`}, nil},
 		"hubspot, opt-outs alone": {"hubspot", "contacts.csv", []string{"Record ID,Email,Unsubscribed from all email", "1,a@example.com,true"},
 			[]string{"entity: suppression", "const: opt_out"}, []string{"entity: consent"}},
 		"requests, rights in other words": {"dsar", "dsar.csv", []string{"Case No,Request type,Received,Due,Status", "1,Auskunft,2026-03-14,2026-04-14,erledigt", "2,Right to erasure (Art. 17),2026-03-14,2026-04-14,offen"},
