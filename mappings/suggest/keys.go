@@ -15,6 +15,19 @@ func (l *Look) Unique(cols ...int) bool {
 	return len(cols) > 0 && l.filled(cols) && l.clashes(cols, 1) == 0
 }
 
+// once reports whether a column is filled in every row and has no value twice.
+func (l *Look) once(col int) bool {
+	c := &l.Columns[col]
+	seen := make(map[uint64]bool, len(c.rows))
+	for _, digest := range c.rows {
+		if seen[digest] {
+			return false
+		}
+		seen[digest] = true
+	}
+	return c.Filled > 0 && c.Filled == l.Rows && l.told == l.Rows
+}
+
 func (l *Look) filled(cols []int) bool {
 	return !slices.ContainsFunc(cols, func(col int) bool { c := &l.Columns[col]; return c.Filled == 0 || c.Filled < l.Rows })
 }

@@ -174,10 +174,10 @@ func (l *Look) cases() *Kind {
 		switch {
 		case own*2 > c.Filled && c.Filled > 0:
 			typed = true
-			k.say(4, "in %s rights of data subjects are named in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
+			k.say(4, "%s with rights of data subjects in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
 		case known*2 > c.Filled && c.Filled > 0:
 			typed = true
-			k.say(1, "the words of %s may be rights of data subjects", l.Say(col))
+			k.say(1, "the words of %s, which may be rights of data subjects", l.Say(col))
 		}
 		if n := fits("request_type", plain(l.Columns[col].Header)); n > 0 {
 			typed = true
@@ -200,7 +200,7 @@ func (l *Look) cases() *Kind {
 	if col, ok := r.at["status"]; ok {
 		c := &l.Columns[col]
 		if known, own := c.share("case.status", answers); own*2 > c.Filled && c.Filled > 0 {
-			k.say(2, "in %s stand states of work, in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
+			k.say(2, "%s with states of work in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
 		}
 	}
 	for _, f := range []string{"closed_at", "identity_verified", "refusal_reason", "extended_to"} {
@@ -236,13 +236,13 @@ func (l *Look) suppressions(s *signs) *Kind {
 		header := fits("reason", plain(c.Header)) > 0
 		switch {
 		case known > 0 && header:
-			k.say(4, "in %s stand reasons not to use a contact point, in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
+			k.say(4, "%s with reasons not to use a contact point in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
 		case own*2 > c.Filled && c.Filled > 0:
-			k.say(3, "in %s stand reasons not to use a contact point, in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
+			k.say(3, "%s with reasons not to use a contact point in %d of %s", l.Say(col), known, finding.Count(l.Rows, "row", "rows"))
 		case header:
 			k.say(2, "the header of %s asks for a reason", l.Say(col))
 		case known*2 > c.Filled && c.Filled > 0:
-			k.say(3, "the words of %s may be reasons not to use a contact point", l.Say(col))
+			k.say(3, "the words of %s, which may be reasons not to use a contact point", l.Say(col))
 		}
 	}
 	if l.named("suppression") {

@@ -836,7 +836,7 @@ func (s *suggestion) counts(col int) string {
 		out += fmt.Sprintf(", %d e-mail addresses", c.Emails)
 	case c.Phones > 0:
 		out += fmt.Sprintf(", %d international telephone numbers", c.Phones)
-	case s.look.Unique(col):
+	case s.look.once(col):
 		out += ", no value twice"
 	}
 	return out
