@@ -81,7 +81,10 @@ func (d *Dates) add(raw []byte, row int) {
 // layout reports whether all dates of the column are read by one layout, which its cells show or which is asked for.
 func (d *Dates) layout() bool {
 	numeric := d.DayFirst + d.MonthFirst + d.Either
-	return d.Cells == 0 && (numeric == 0 && d.ISO > 0 || numeric > 0 && d.Layout != "" && (d.DayFirst == 0 || d.MonthFirst == 0))
+	if d.Cells > 0 {
+		return numeric == 0 && d.ISO == 0 // real dates, which format: serial declares
+	}
+	return numeric == 0 && d.ISO > 0 || numeric > 0 && d.Layout != "" && (d.DayFirst == 0 || d.MonthFirst == 0)
 }
 
 func (d *Dates) prove(n *int, row int) {

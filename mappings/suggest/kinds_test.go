@@ -336,3 +336,16 @@ func TestRightInTheName(t *testing.T) {
 		t.Errorf("asked %v\n%s", asked, text)
 	}
 }
+
+// A day that is part of a key is read in one way: by the layout that is asked for, or as the dates that they are.
+func TestDaysInKeys(t *testing.T) {
+	l := lookAt("dsr.csv", "Email|Type|Date", "a@example.com|Access|03/04/2026", "a@example.com|Access|05/06/2026")
+	d, text, asked := suggested(t, l)
+	if !slices.Equal(d.Records[0].Key, []string{"email", "received_at"}) || !slices.Equal(asked, []string{"records[0].fields.received_at.format"}) {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+	l.Columns[2].Dates = Dates{Cells: 2}
+	if _, text, asked = suggested(t, l); asked != nil || !strings.Contains(text, "format: serial") {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}

@@ -887,7 +887,18 @@ func (s *suggestion) record(status *Field, about ...string) Record {
 	if r.Key, r.History, why = s.key(e, there); why != "" {
 		r.Why = append(r.Why, "key: "+why)
 	}
+	r.DeclareDays()
 	return r
+}
+
+// DeclareDays says of a day in the key that it is a real date: what is in a key must not depend on other rows.
+func (r *Record) DeclareDays() {
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == "received_at" && slices.Contains(r.Key, f.Name) && len(f.Spec.Format) == 0 && len(f.Asks) == 0 {
+			f.Spec.Format = mappings.Strings{"serial"}
+			f.why("a date in a key is declared")
+		}
+	}
 }
 
 // ownWords takes a reason in words that no list knows for a note: what matters is that the contact point must not be used.
