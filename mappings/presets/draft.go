@@ -120,7 +120,7 @@ func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, fo
 		}
 	}
 	f.key(r, &out, there)
-	out.DeclareDays()
+	f.look.DeclareDays(&out)
 	return out, true
 }
 

@@ -887,14 +887,18 @@ func (s *suggestion) record(status *Field, about ...string) Record {
 	if r.Key, r.History, why = s.key(e, there); why != "" {
 		r.Why = append(r.Why, "key: "+why)
 	}
-	r.DeclareDays()
+	s.look.DeclareDays(&r)
 	return r
 }
 
-// DeclareDays says of a day in the key that it is a real date: what is in a key must not depend on other rows.
-func (r *Record) DeclareDays() {
+// DeclareDays says of a day in the key that it is a real date where all of its cells are: what is in a key must not depend on other rows.
+func (l *Look) DeclareDays(r *Record) {
 	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Name == "received_at" && slices.Contains(r.Key, f.Name) && len(f.Spec.Format) == 0 && len(f.Asks) == 0 {
+		f := &r.Fields[i]
+		dates := func(c Column) bool {
+			return c.Dates.Cells > 0 && c.Dates.All() == c.Dates.Cells && l.Name(c.Index) == f.Spec.From[0]
+		}
+		if f.Name == "received_at" && slices.Contains(r.Key, f.Name) && len(f.Spec.Format) == 0 && len(f.Asks) == 0 && len(f.Spec.From) == 1 && slices.ContainsFunc(l.Columns, dates) {
 			f.Spec.Format = mappings.Strings{"serial"}
 			f.why("a date in a key is declared")
 		}
