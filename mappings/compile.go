@@ -229,7 +229,8 @@ func (pl *Plan) decideDate(r *fieldReader, k int, c *ColumnProfile) (list []find
 // optOut are pieces of headers that ask for an opt-out, letters only.
 var optOut = []string{
 	"optout", "optedout", "unsub", "blacklist", "blocklist", "donot", "dont", "noemail", "nomail", "suppress", "withdr", "objection", "objected",
-	"abgemeldet", "abmeld", "widerspr", "widerruf", "gesperrt", "desabonn", "désabonn", "opposition", "baja", "disiscri", "descadastr", "afgemeld", "uitgeschreven",
+	"abgemeldet", "abmeld", "austrag", "ausgetragen", "zurückgezogen", "zurueckgezogen", "desinscri", "désinscri", "afmeld", "ingetrokken", "intrekk", "uitschrijf", "revok", "revoc", "révoc", "ritirat",
+	"dnc", "blocked", "geblockt", "keinewerb", "keinemail", "keinenewsletter", "keinkontakt", "keineanruf", "nocall", "nosms", "nocontact", "nodesea", "noquiere", "noautoriza", "noacepta", "nepas", "nonricevere", "nonautorizz", "nonaccett", "naoaceita", "naodeseja", "nietbenaderen", "geenmail", "geenreclame", "geennieuwsbrief", "nãoaceita", "nãodeseja", "widerspr", "widerruf", "gesperrt", "desabonn", "désabonn", "opposition", "baja", "disiscri", "descadastr", "afgemeld", "uitgeschreven",
 }
 
 func (pl *Plan) decidePolarity(f *fieldProgram, col int, c *ColumnProfile) []finding.Finding {

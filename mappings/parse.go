@@ -324,7 +324,7 @@ func (c *checker) key(path string, r *RecordSpec, spec *specProgram) {
 		case slices.Contains(spec.key, k):
 			c.fault(at, "remove one", "%s stands in the key twice", name)
 			continue
-		case spec.fields[j].isDate() && !spec.fields[j].declared && spec.fields[j].constant == nil:
+		case spec.fields[j].isDate() && !spec.fields[j].declared && spec.fields[j].constant == nil && !c.doc.Has(path+".fields."+name+".format"): // one that is still empty is a fault of its own
 			c.fault(at, "declare format for "+name+", for example format: iso8601, or format: serial for date cells", "a date in a key must not depend on other rows")
 		}
 		spec.key = append(spec.key, k)

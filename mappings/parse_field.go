@@ -297,6 +297,7 @@ func (c *checker) source(path string, e *importers.Entity, fs *FieldSpec, p *fie
 		}
 	}
 	switch {
+	case fs.Const == nil && len(fs.From) == 0 && (c.doc.Has(path+".const") || c.doc.Has(path+".from")): // still empty, which is a fault of its own
 	case fs.Const == nil && len(fs.From) == 0:
 		c.fault(path, "write from: and a column, or const: and a value", "%s comes from nowhere", p.path)
 	case fs.Const != nil && len(fs.From) > 0:

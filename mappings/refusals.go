@@ -16,7 +16,7 @@ var AnswerWords = map[string]string{
 	"yes":       "y|yes|ja|j|oui|o|si|sí|sì|s|sim|true|wahr|vrai|verdadero|vero|1|x|✓|✔",
 	"no":        "n|no|nein|non|nee|não|nao|false|falsch|faux|falso|0|-|✗",
 	"refused":   "refused|denied|declined|rejected|abgelehnt|verweigert|refusé|rechazado|denegado|rifiutato|negato|recusado|negado|geweigerd|afgewezen",
-	"withdrawn": "withdrawn|revoked|unsubscribed|opt-out|opt out|optout|opted out|opted-out|cancelled|canceled|widerrufen|abgemeldet|zurückgezogen|retiré|révoqué|désinscrit|désabonné|retirado|revocado|dado de baja|baja|revocato|ritirato|disiscritto|cancellato|revogado|retirado|cancelado|ingetrokken|afgemeld|uitgeschreven",
+	"withdrawn": "withdrawn|revoked|unsubscribed|opt-out|opt out|optout|opted out|opted-out|cancelled|canceled|widerrufen|abgemeldet|zurückgezogen|retiré|révoqué|désinscrit|désabonné|retirado|revocado|dado de baja|baja|revocato|ritirato|disiscritto|cancellato|revogado|cancelado|ingetrokken|afgemeld|uitgeschreven|consent withdrawn|consent revoked|einwilligung widerrufen|consentement retiré|consentimiento retirado|consentimiento revocado|consenso revocato|consentimento revogado|toestemming ingetrokken",
 	"opt_out":   "unsubscribed|opt-out|opt out|opt_out|optout|abgemeldet|abmeldung|désabonné|désinscrit|baja|disiscritto|descadastrado|afgemeld|customer request|widerruf",
 	"objection": "objection|objected|widerspruch|opposition|oposición|opposizione|oposição|bezwaar|do not contact",
 }

@@ -208,6 +208,58 @@ func TestPresetFixtures(t *testing.T) {
 	}
 }
 
+// An export that no preset knows goes from init to a dry-run by confirmations alone where its headers and cells say enough, and each row becomes
+// what it says: nothing is upgraded, and no two rows meet under one key.
+func TestUnknownExports(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		file, text string
+		rows       pipeline.Rows
+		records    map[string]int
+	}{
+		"requests in German": {"Anfragen 2026.csv", "Lfd. Nr.;Eingangsdatum;E-Mail;Anliegen;Frist;Stand\n1;01.04.2026;a@example.com;Auskunft (Art. 15 DSGVO);01.05.2026;Erledigt\n2;13.04.2026;b@example.com;Löschung;13.05.2026;In Bearbeitung\n",
+			pipeline.Rows{Read: 2, Accepted: 2}, map[string]int{"case": 2}},
+		"two rows a person": {"consents.csv", "Customer ID,Email,Purpose,Channel,Consent,Consent date\n1,a@example.com,news,email,yes,2024-03-14\n1,a@example.com,news,sms,no,2024-03-14\n1,a@example.com,ads,email,yes,2024-03-14\n2,b@example.com,news,email,yes,2024-03-15\n",
+			pipeline.Rows{Read: 4, Accepted: 4}, map[string]int{"consent": 4}},
+		"a log of events": {"consent_log.csv", "Email,Purpose,Action,Timestamp\na@example.com,news,opt-in,2024-03-14T10:00:00Z\na@example.com,news,opt-out,2024-05-14T10:00:00Z\n",
+			pipeline.Rows{Read: 2, Accepted: 2}, map[string]int{"consent": 2}},
+		"subscribers in Dutch, one of whom left": {"nieuwsbrief.csv", "E-mail;Nieuwsbrief;Aanmelddatum;Ingetrokken op\na@example.com;ja;14-03-2024;\nb@example.com;ja;15-03-2024;20-04-2024\nc@example.com;;;\n",
+			pipeline.Rows{Read: 3, Accepted: 2, Skipped: 1}, map[string]int{"consent": 2}},
+		"a list of those who left": {"abmeldungen.csv", "E-Mail;Abgemeldet am;Grund\na@example.com;14.03.2024;zu viele Mails\nb@example.com;15.03.2024;\n",
+			pipeline.Rows{Read: 2, Accepted: 2}, map[string]int{"suppression": 2}},
+		"subscribers, bounces, and nobody yet": {"subscribers.csv", "email,status,list\na@example.com,subscribed,Newsletter\nb@example.com,hard bounce,Newsletter\nc@example.com,unconfirmed,Newsletter\n",
+			pipeline.Rows{Read: 3, Accepted: 2, Skipped: 1}, map[string]int{"consent": 1, "suppression": 1}},
+		"a log of cookies": {"cookies.csv", "Consent ID,Timestamp,URL,Necessary,Advertising\nx1,2024-03-14T10:00:00Z,https://example.com,true,true\nx2,2024-03-14T11:00:00Z,https://example.com,true,false\n",
+			pipeline.Rows{Read: 2, Accepted: 2}, map[string]int{"consent": 2}},
+		"policies": {"policies.csv", "Policy,Version,Published,Language\nprivacy,1,2018-05-25,en\nprivacy,1,2018-05-25,de\nprivacy,2,2021-01-01,en\n",
+			pipeline.Rows{Read: 3, Accepted: 3}, map[string]int{"notice": 3}},
+		"a register in German": {"vvt.csv", "Verarbeitungstätigkeit;Rechtsgrundlage;Kategorien betroffener Personen;Kategorien personenbezogener Daten;Löschfrist\nLohn;Art. 6 Abs. 1 lit. b DSGVO;Beschäftigte;Stammdaten;10 Jahre\n",
+			pipeline.Rows{Read: 1, Accepted: 1}, map[string]int{"activity": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := drafted(t, map[string]string{tc.file: tc.text, "purposes.csv": purposesCSV + "ads,Advertising\n"})
+			r := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+			for _, s := range r.Sources {
+				if s.Source != "purposes" && s.Rows != tc.rows {
+					t.Errorf("%+v rejected %v skipped %v, want %+v", s.Rows, s.Rejected, s.Skipped, tc.rows)
+				}
+			}
+			for _, entity := range []string{"consent", "suppression", "case", "notice", "activity"} {
+				got := 0
+				if e := r.Entities[entity]; e != nil {
+					got = e.Records
+				}
+				if got != tc.records[entity] {
+					t.Errorf("%d records of %s, want %d", got, entity, tc.records[entity])
+				}
+			}
+			if c := r.Entities["consent"]; c != nil && c.Receipts > 0 {
+				t.Errorf("%d receipts", c.Receipts)
+			}
+		})
+	}
+}
+
 func sha256Hex(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

@@ -44,7 +44,11 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 	}
 	for i := range l.Columns {
 		if !used[source.Letters(i)] && l.Columns[i].Header != "" {
-			d.Left = append(d.Left, strings.TrimPrefix(l.Say(i), "column "))
+			left := strings.TrimPrefix(l.Say(i), "column ")
+			if l.Answers(i) {
+				d.Head = append(d.Head, l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
+			}
+			d.Left = append(d.Left, left)
 		}
 	}
 	return d
@@ -93,10 +97,7 @@ func (f *Found) conditions(list mappings.Conditions, used map[string]bool) (out 
 // asked for.
 func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, force bool) (out suggest.Record, ok bool) {
 	if !force {
-		if len(r.Classes) > 0 && !slices.Contains(r.Classes, cmpClass(f.class)) {
-			return out, false
-		}
-		if slices.ContainsFunc(r.Needs, func(role string) bool { return !f.has(role) }) || slices.ContainsFunc(r.Without, f.has) {
+		if !f.gives(r) {
 			return out, false
 		}
 	}
@@ -118,13 +119,62 @@ func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, fo
 			there[name] = true
 		}
 	}
+	f.key(r, &out, there)
+	f.look.DeclareDays(&out)
+	return out, true
+}
+
+// key chooses the first of the preset's keys that the rows prove. Where they prove none, the first whose fields are all there is drafted,
+// with what narrows it down.
+func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
+	at := map[string][]int{}
+	for name, spec := range r.Fields {
+		for _, c := range spec.From {
+			if i, ok := f.roles[c.Header]; ok && there[name] {
+				at[name] = append(at[name], i)
+			}
+		}
+		if i, ok := f.roles[spec.Else]; ok && there[name] && len(at[name]) == 0 {
+			at[name] = []int{i}
+		}
+	}
+	columns := func(key []string) (cols []int) {
+		for _, name := range key {
+			cols = append(cols, at[name]...)
+		}
+		return cols
+	}
+	var whole [][]string
 	for _, key := range r.Keys {
 		out.Key = key
 		if !slices.ContainsFunc(key, func(name string) bool { return !there[name] }) {
-			break
+			whole = append(whole, key)
 		}
 	}
-	return out, true
+	if len(whole) == 0 {
+		return
+	}
+	if out.Key = whole[0]; r.History || f.look.Rows == 0 {
+		return
+	}
+	for _, key := range append(whole, whole[0]) { // the first again where none is proven
+		narrower, why := f.look.Narrow(r.Entity, key, at)
+		if out.Key = narrower; f.look.Unique(columns(narrower)...) {
+			if why != "" {
+				out.Why = append(out.Why, "key: "+why)
+			}
+			return
+		}
+	}
+	if _, why := f.look.Narrow(r.Entity, whole[0], at); why != "" {
+		out.Why = append(out.Why, "key: "+why)
+	}
+}
+
+// gives reports whether the sheet has the columns of a record, and the file the name.
+func (f *Found) gives(r *record) bool {
+	return (len(r.Classes) == 0 || slices.Contains(r.Classes, cmpClass(f.class))) &&
+		!slices.ContainsFunc(r.Needs, func(role string) bool { return !f.has(role) }) && !slices.ContainsFunc(r.Without, f.has)
 }
 
 // cmpClass names files whose name says nothing.
@@ -145,6 +195,13 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 			at = append(at, f.roles[c.Header])
 		}
 	}
+	if role := spec.Else; role != "" && len(at) == 0 {
+		if col, ok := f.column(role, used); ok {
+			field.Spec.From = append(field.Spec.From, col)
+			at = append(at, f.roles[role])
+			field.Why = append(field.Why, "no column of its own holds it")
+		}
+	}
 	if spec.Notice && !ctx.Notices {
 		return field, false // a row that points to a notice which is not imported would be rejected
 	}
@@ -163,7 +220,7 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 		if len(at) > 0 {
 			index = at[0]
 		}
-		p := ctx.PurposeField(f.look, index, f.Preset.About...)
+		p := ctx.PurposeField(f.look, index, f.about(), f.look.File, f.look.Sheet)
 		if spec.Evidence != "" {
 			p.Why = append(p.Why, spec.Evidence)
 		}
@@ -201,7 +258,18 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 	if spec.Evidence != "" {
 		field.Why = append(field.Why, spec.Evidence)
 	}
+	if len(at) > 0 && len(spec.Enum) > 0 && r.Entity != "consent" && r.Entity != "suppression" {
+		f.look.Complete(&field, at[0]) // what a case or an activity is called is no answer of anybody
+	}
 	return field, true
+}
+
+// about are the words that a fitting purpose has; without any of its own, a preset is that of a system that sends mailings.
+func (f *Found) about() []string {
+	if len(f.Preset.About) > 0 {
+		return f.Preset.About
+	}
+	return suggest.Marketing
 }
 
 // says counts what a column holds.

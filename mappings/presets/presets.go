@@ -39,6 +39,7 @@ type Preset struct {
 	Without names            `yaml:"without"` // headers with which it is another export
 	Files   []fileClass      `yaml:"files"`
 	Columns map[string]names `yaml:"columns"` // role to headers by which it is known
+	Values  map[string]names `yaml:"values"`  // role to the words it has, or @ and a list of words; where most cells hold others, it is another export
 	Zone    string           `yaml:"zone"`
 	ZoneWhy string           `yaml:"zone_evidence"`
 	About   names            `yaml:"purpose_words"` // words that a fitting purpose has
@@ -87,6 +88,7 @@ type fieldSpec struct {
 	Purpose  bool   `yaml:"purpose"` // from the list of purposes beside the file
 	Notice   bool   `yaml:"notice"`  // only when notices are imported beside the file
 	Absent   string `yaml:"absent"`  // the value when no column says
+	Else     string `yaml:"else"`    // the role that stands in when none of from is there
 }
 
 // All is every preset, by name.
@@ -174,7 +176,15 @@ func Find(l *suggest.Look) *Found {
 			best, score = f, n
 		}
 	}
+	if best != nil && !best.readable() && len(l.Kinds()) > 0 {
+		return nil // the preset has nothing to read in it, and something else has
+	}
 	return best
+}
+
+// readable reports whether the sheet has the columns of some record of the preset.
+func (f *Found) readable() bool {
+	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return f.gives(&r) })
 }
 
 // find tries one preset; the score is the number of headers it knows by name.
@@ -207,6 +217,11 @@ func (p *Preset) find(l *suggest.Look, at map[string]int) (*Found, int) {
 	}
 	if fits == nil || slices.ContainsFunc(p.Without, func(h string) bool { _, there := at[loose(h)]; return there }) {
 		return nil, 0
+	}
+	for role, words := range p.Values {
+		if i, ok := roles[role]; ok && l.Strange(i, words) {
+			return nil, 0
+		}
 	}
 	// A translated header: the address is known by its values where no name fits.
 	if _, declared := p.Columns["email"]; declared && !known("email") {

@@ -3,6 +3,7 @@ package presets
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -82,6 +83,104 @@ func TestRecognisesRealExports(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s is taken for %q, want %q", file, got, want)
+		}
+	}
+}
+
+// sheet looks at rows of texts, the first of which is the header.
+func sheet(t *testing.T, file string, lines ...string) *suggest.Look {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), file)
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return look(t, path)
+}
+
+var two = suggest.Context{Name: "x", Purposes: []suggest.Purpose{{Code: "news", Name: "Newsletter"}, {Code: "ads", Name: "Advertising"}}, By: mappings.StatedBy{Name: "A role", At: "2026-10-01"}}
+
+// A file that only resembles a known export is not taken for one.
+func TestForeignFilesAreNotTaken(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"a customer system with an answer of its own": {"Record ID,First Name,Last Name,Email,Lead Status,Newsletter", "1,A,B,a@example.com,New,yes", "2,A,B,b@example.com,New,no"},
+		"contacts with record ids":                    {"Record ID,First Name,Last Name,Email", "1,A,B,a@example.com"},
+		"an id beside do not call":                    {"ID,Email,Do Not Call", "1,a@example.com,TRUE"},
+		"accounts with a state":                       {"first_name,email,created_at,status", "A,a@example.com,2024-03-14,open", "B,b@example.com,2024-03-14,closed"},
+		"subscribers in other words":                  {"Email,First Name,Last Name,Date Created,IP,Status", "a@example.com,A,B,2024-03-14,1.1.1.1,subscribed", "b@example.com,A,B,2024-03-14,1.1.1.1,unsubscribed"},
+		"tickets of a help desk":                      {"Ticket ID,Request type,Received,Status", "1,Hardware,2024-03-14,open", "2,Password reset,2024-03-14,closed"},
+		"orders":                                      {"Id,Email,Accepts Marketing,Total", "1,a@example.com,yes,10"},
+	} {
+		if f := Find(sheet(t, "export.csv", lines...)); f != nil {
+			t.Errorf("%s: taken for %s, %s", name, f.Preset.Name, f.Evidence)
+		}
+	}
+}
+
+// Exports of other years, plans and languages of a known system are drafted by its preset; has and hasNot are what the draft says.
+func TestLayoutsOfOtherYears(t *testing.T) {
+	for name, tc := range map[string]struct {
+		preset, file string
+		lines        []string
+		has, hasNot  []string
+	}{
+		"mailchimp, unsubscribed: no purpose is stated": {"mailchimp", "unsubscribed_email_audience_export_9f.csv", []string{"Email Address,MEMBER_RATING,OPTIN_TIME,CONFIRM_TIME,UNSUB_TIME,LEID,EUID", "a@example.com,2,2020-01-01 10:00:00,,2024-03-14 10:00:00,1,x"},
+			[]string{"const: withdrawn", "from: UNSUB_TIME"}, []string{"purpose:"}},
+		"mailchimp, an answer of its own": {"mailchimp", "subscribed_email_audience_export_9f.csv", []string{"Email Address,MEMBER_RATING,OPTIN_TIME,LEID,EUID,Email permission", "a@example.com,2,2020-01-01 10:00:00,1,x,yes", "b@example.com,2,2020-01-01 10:00:00,2,y,no"},
+			[]string{`"Email permission" seems to answer about consent`}, nil},
+		"klaviyo, text messages": {"klaviyo", "list.csv", []string{"Email,Klaviyo ID,Phone Number,Email Marketing Consent,SMS Marketing Consent,SMS Marketing Consent Timestamp,SMS Suppressions", "a@example.com,k1,+4915112345678,SUBSCRIBED,UNSUBSCRIBED,2024-03-14T10:00:00Z,"},
+			[]string{"from: SMS Marketing Consent\n", "const: sms", "from: SMS Suppressions\n"}, nil},
+		"shopify, before channels": {"shopify", "customers_export.csv", []string{"First Name,Last Name,Email,Phone,Accepts Marketing,Total Spent,Total Orders", "A,B,a@example.com,,yes,0,0"},
+			[]string{"from: Accepts Marketing\n"}, nil},
+		"brevo, a no beside the double opt-in": {"brevo", "brevo.csv", []string{"EMAIL;OPT_IN;DOUBLE_OPT-IN;EMAIL_BLACKLISTED", "a@example.com;No;;No", "b@example.com;Yes;Yes;No"},
+			[]string{`refused: ["No", "0", "false"]`}, nil},
+		"hubspot, opt-outs alone": {"hubspot", "contacts.csv", []string{"Record ID,Email,Unsubscribed from all email", "1,a@example.com,true"},
+			[]string{"entity: suppression", "const: opt_out"}, []string{"entity: consent"}},
+		"requests, rights in other words": {"dsar", "dsar.csv", []string{"Case No,Request type,Received,Due,Status", "1,Auskunft,2026-03-14,2026-04-14,erledigt", "2,Right to erasure (Art. 17),2026-03-14,2026-04-14,offen"},
+			[]string{`access: [access, SAR, DSAR, "subject access", "subject access request", "right of access", Auskunft]`}, nil},
+		"requests, two rights under one number": {"dsar", "dsar.csv", []string{"Case No,Request type,Received,Requester email", "1,access,2026-03-14,a@example.com", "1,erasure,2026-03-14,a@example.com"},
+			[]string{"key: [external_id, request_type]"}, nil},
+		"a register without numbers": {"ropa", "vvt.csv", []string{"Verarbeitungstätigkeit;Rechtsgrundlage;Kategorien betroffener Personen;Kategorien personenbezogener Daten;Empfänger", "Lohn;Art. 6 Abs. 1 lit. b DSGVO;Beschäftigte;Stammdaten;Bank"},
+			[]string{"activity_id:\n        from: \"Verarbeitungstätigkeit\"", "Art. 6 Abs. 1 lit. b DSGVO"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Find(sheet(t, tc.file, tc.lines...))
+			if f == nil || f.Preset.Name != tc.preset {
+				t.Fatalf("taken for %+v, want %s", f, tc.preset)
+			}
+			text := string(f.Draft(&two).YAML())
+			if _, err := mappings.Parse("x.yaml", []byte(text)); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+			for _, want := range tc.has {
+				if !strings.Contains(text, want) && !strings.Contains(strings.ReplaceAll(text, `"`, ""), strings.ReplaceAll(want, `"`, "")) {
+					t.Errorf("does not say %q\n%s", want, text)
+				}
+			}
+			for _, not := range tc.hasNot {
+				if strings.Contains(text, not) {
+					t.Errorf("says %q\n%s", not, text)
+				}
+			}
+		})
+	}
+}
+
+// The time of an upload is no time of consent, in whatever language the source says so.
+func TestImportsInOtherLanguages(t *testing.T) {
+	f := Find(sheet(t, "subscribed_email_audience_export_9f.csv", "Email Address,OPTIN_TIME,LEID,EUID,SOURCE", "a@example.com,2024-03-14 09:12:31,1,x,Listenimport aus Datei"))
+	d := f.Draft(&two)
+	for _, field := range d.Records[0].Fields {
+		if field.Name != "occurred_at" {
+			continue
+		}
+		expr := regexp.MustCompile(field.Spec.When[0].NotMatches)
+		for _, source := range []string{"List Import from file", "Listenimport aus Datei", "Import depuis un fichier", "Importación de lista", "Importazione da file", "Importação de arquivo", "Geïmporteerde lijst", "Admin Add"} {
+			if !expr.MatchString(source) {
+				t.Errorf("%s counts", source)
+			}
+		}
+		if expr.MatchString("Hosted Signup Form") {
+			t.Error("a form does not count")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,8 +20,8 @@ type Context struct {
 type Purpose struct{ Code, Name string }
 
 // PurposeField drafts consent's purpose: from a column whose words are codes or names of the list, or else as one code for the
-// whole file, which a person states.
-func (c *Context) PurposeField(l *Look, index int, about ...string) Field {
+// whole file, which a person states. about are words that a fitting purpose has; texts are what names the question, such as a header.
+func (c *Context) PurposeField(l *Look, index int, about []string, texts ...string) Field {
 	f := Field{Name: "purpose", Confirm: true}
 	if index >= 0 {
 		f.Spec.From = mappings.Columns{l.Name(index)}
@@ -29,20 +30,42 @@ func (c *Context) PurposeField(l *Look, index int, about ...string) Field {
 		return f
 	}
 	f.Spec.StatedBy = &mappings.StatedBy{Name: c.By.Name, At: c.By.At}
-	best := c.likely(about)
-	if best < 0 {
+	best, why := c.likely(about, texts)
+	switch {
+	case best >= 0:
+		code := c.Purposes[best].Code
+		f.Spec.Const = &code
+		f.why("no column says what the consent was for; " + why + ". A stated purpose never counts as evidence")
+	case len(c.Purposes) == 0:
 		f.why("no column says what the consent was for, and no list of purposes is drafted beside this file")
 		f.ask("const", "which purpose? a code of the list of purposes that is imported with this file")
-		return f
-	}
-	code := c.Purposes[best].Code
-	f.Spec.Const = &code
-	if len(c.Purposes) == 1 {
-		f.why("no column says what the consent was for; it is the only purpose of the list. A stated purpose never counts as evidence")
-	} else {
-		f.why("no column says what the consent was for; the list of purposes has several, and this one's words are the nearest. A stated purpose never counts as evidence")
+	default:
+		f.why("no column says what the consent was for, and nothing shows which of the " + fmt.Sprint(len(c.Purposes)) + " purposes of the list it is")
+		f.ask("const", "which purpose? "+c.codes()+". If one file holds several, give it a column that says which")
 	}
 	return f
+}
+
+// codes lists the codes of the purposes that a person may choose from.
+func (c *Context) codes() string {
+	var codes []string
+	for _, p := range c.Purposes[:min(len(c.Purposes), 12)] {
+		codes = append(codes, p.Code)
+	}
+	if more := len(c.Purposes) - len(codes); more > 0 {
+		codes = append(codes, fmt.Sprintf("or one of %d others", more))
+	}
+	return strings.Join(codes, ", ")
+}
+
+// purposesIn counts the rows of a column that hold a code or a name of the list of purposes.
+func (c *Context) purposesIn(col *Column) (n int) {
+	for word, rows := range col.Words {
+		if slices.ContainsFunc(c.Purposes, func(p Purpose) bool { return word == mappings.FoldWord(p.Code) || word == mappings.FoldWord(p.Name) }) {
+			n += rows
+		}
+	}
+	return n
 }
 
 // purposeWords maps a column's words to codes where the list knows them by name only.
@@ -74,21 +97,77 @@ func (c *Context) purposeWords(f *Field, col *Column) {
 	}
 }
 
-var marketing = []string{"newsletter", "marketing", "news", "mailing", "werbung", "promo", "publicid", "pubblicit", "reclame", "boletin", "lettre", "email"}
+// Marketing are pieces of what consents to mailings are called; the last is a purpose in a list of purposes, and a channel anywhere else.
+var Marketing = []string{"newsletter", "marketing", "news", "mailing", "werbung", "promo", "publicid", "publicit", "pubblicit", "reclame", "boletin", "nieuwsbrief", "lettre", "email"}
 
-// likely picks a purpose: the only one, or the first whose code or name has one of the words.
-func (c *Context) likely(about []string) int {
-	if len(c.Purposes) == 0 {
-		return -1
+// subscribing are pieces of what the people on a mailing list are called.
+var subscribing = []string{"subscrib", "abonn", "suscri", "iscritt", "infolettre", "mailinglist"}
+
+// categories are pieces of what the questions of a cookie banner are called, those of one kind together.
+var categories = [][]string{
+	{"statisti", "estadist", "analyt", "analis", "analys", "audience", "measur", "messung", "mesure", "performance"},
+	{"marketing", "advertis", "werbung", "targeting", "publicid", "publicit", "pubblicit", "reclame"},
+	{"preferenc", "praferenz", "preferenz", "functional", "funktional", "fonction", "funcional", "funzional", "functioneel", "personali"},
+	{"social", "extern"},
+}
+
+// likely picks a purpose and says why: the only one, the one that the texts name, or the only one that has one of the words. -1 if none
+// is likelier than another.
+func (c *Context) likely(about, texts []string) (int, string) {
+	switch len(c.Purposes) {
+	case 0:
+		return -1, ""
+	case 1:
+		only := plain(c.Purposes[0].Code + " " + c.Purposes[0].Name)
+		for _, kind := range categories {
+			if len(texts) > 0 && holds(plain(texts[0]), kind) && !holds(only, kind) && !(slices.Contains(kind, "marketing") && holds(only, Marketing)) {
+				return -1, "" // the header names another
+			}
+		}
+		return 0, "it is the only purpose of the list"
 	}
-	for _, word := range append(about, marketing...) {
-		if i := slices.IndexFunc(c.Purposes, func(p Purpose) bool {
-			return strings.Contains(mappings.FoldWord(p.Code+" "+p.Name), word)
+	only := func(fits func(p *Purpose) bool) int {
+		found := -1
+		for i := range c.Purposes {
+			if fits(&c.Purposes[i]) {
+				if found >= 0 {
+					return -1
+				}
+				found = i
+			}
+		}
+		return found
+	}
+	for _, text := range texts {
+		text = plain(text)
+		if i := only(func(p *Purpose) bool {
+			code, name := plain(p.Code), plain(p.Name)
+			return len(code) > 3 && strings.Contains(text, code) || len(name) > 3 && strings.Contains(text, name) || len(text) > 3 && strings.Contains(code+" "+name, text)
 		}); i >= 0 {
-			return i
+			return i, "its name stands in the header or the file's name"
 		}
 	}
-	return 0
+	families := [][]string{about}
+	if slices.ContainsFunc(texts, func(text string) bool {
+		return holds(plain(text), Marketing[:len(Marketing)-1]) || holds(plain(text), subscribing)
+	}) {
+		families = append(families, Marketing)
+	}
+	for _, kind := range categories {
+		if len(texts) > 0 && holds(plain(texts[0]), kind) {
+			families = append(families, kind)
+		}
+	}
+	for _, family := range families {
+		if i := only(func(p *Purpose) bool { return holds(plain(p.Code+" "+p.Name), family) }); i >= 0 {
+			return i, "nothing in the file names one; of the list (" + c.codes() + ") this one alone sounds like it"
+		}
+	}
+	return -1, ""
+}
+
+func holds(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // State makes a field one value for the whole file. In a consent somebody answers for it.

@@ -78,6 +78,15 @@ func (d *Dates) add(raw []byte, row int) {
 	}
 }
 
+// layout reports whether all dates of the column are read by one layout, which its cells show or which is asked for.
+func (d *Dates) layout() bool {
+	numeric := d.DayFirst + d.MonthFirst + d.Either
+	if d.Cells > 0 {
+		return numeric == 0 && d.ISO == 0 // real dates, which format: serial declares
+	}
+	return numeric == 0 && d.ISO > 0 || numeric > 0 && d.Layout != "" && (d.DayFirst == 0 || d.MonthFirst == 0)
+}
+
 func (d *Dates) prove(n *int, row int) {
 	if *n++; d.ProofRow == 0 {
 		d.ProofRow = row
@@ -109,6 +118,14 @@ func (l *Look) Date(f *Field, index int) {
 		}
 	case d.DayFirst > 0 && d.MonthFirst > 0:
 		f.why("some dates can only be day first and others only month first: the column mixes two orders, which map refuses; ask its owner")
+	case d.DayFirst == 0 && d.MonthFirst == 0 && l.alike(index) >= 0:
+		other := l.alike(index)
+		layout := d.Layout
+		if l.Columns[other].Dates.MonthFirst > 0 {
+			layout = swap(layout)
+		}
+		f.why(fmt.Sprintf("nothing in the column shows whether the day or the month comes first; it is written like %s, where row %d proves the order", l.Say(other), l.Columns[other].Dates.ProofRow))
+		f.Spec.Format = append(formats, layout)
 	case d.DayFirst == 0 && d.MonthFirst == 0:
 		dayFirst, monthFirst := "DD/MM/YYYY", "MM/DD/YYYY"
 		if d.Layout != "" {
@@ -129,6 +146,26 @@ func (l *Look) Date(f *Field, index int) {
 	if d.Clock > 0 && d.Zoned < d.Clock {
 		f.why("the times name no zone: declare zone: in the mapping or in batch.yaml, or they don't count")
 	}
+}
+
+// alike finds a column of dates in the same layout that proves the order of day and month; -1 if there is none, or if columns of the
+// sheet prove two orders.
+func (l *Look) alike(index int) int {
+	found, proven, dayFirst := -1, false, false
+	for col := range l.Columns {
+		d := &l.Columns[col].Dates
+		if d.DayFirst+d.MonthFirst == 0 {
+			continue
+		}
+		first := d.DayFirst > 0
+		if first && d.MonthFirst > 0 || proven && first != dayFirst {
+			return -1
+		}
+		if proven, dayFirst = true, first; d.Layout != "" && d.Layout == l.Columns[index].Dates.Layout {
+			found = col
+		}
+	}
+	return found
 }
 
 // swap exchanges day and month of a layout.

@@ -18,7 +18,8 @@ type Draft struct {
 	HeaderRow int
 	Skips     []Skip
 	Records   []Record
-	Left      []string // columns that the draft does not name, as comments show them
+	Others    [][]Record // what the rows may be as well, written as comments
+	Left      []string   // columns that the draft does not name, as comments show them
 }
 
 // Skip is a drafted skip.
@@ -36,6 +37,8 @@ type Record struct {
 	History bool
 	Confirm bool
 	Fields  []Field
+
+	about string // what tells its purpose from others' while it is asked for
 }
 
 // Field is a drafted field.
@@ -89,6 +92,16 @@ func (d *Draft) YAML() []byte {
 	w.line(0, "records:")
 	for i := range d.Records {
 		w.record(&d.Records[i])
+	}
+	for _, other := range d.Others {
+		o := &writer{}
+		for i := range other {
+			o.record(&other[i])
+		}
+		w.comment(0, "Instead of the records above: remove them, and the # before each of these lines.")
+		for line := range strings.Lines(o.String()) {
+			w.WriteString("#" + line)
+		}
 	}
 	if len(d.Left) > 0 {
 		w.comment(0, "Columns that this draft does not name: "+strings.Join(d.Left, ", ")+".")

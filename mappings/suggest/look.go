@@ -24,12 +24,14 @@ type Look struct {
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
+	kept  int      // cells whose digests are kept
+	told  int      // rows whose digests are kept
 }
 
-// Bounds of what a look keeps of a column.
+// Bounds of what a look keeps.
 const (
-	wordsKept    = 40
-	distinctKept = 100_000
+	wordsKept = 40        // words of a column
+	cellsKept = 8_000_000 // digests of cells, by which rows are told apart
 )
 
 // Column is the evidence of one column.
@@ -40,14 +42,14 @@ type Column struct {
 	Emails  int
 	Phones  int // numbers written internationally
 	Numbers int // number cells without a date format
+	Epochs  int // bare counts of seconds or milliseconds since 1970, by their size
 	Dates   Dates
 	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
-	Repeats bool           // some value occurs twice, or there are too many to know
 
 	as   map[string]string // folded word to the word as the file first has it
 	list []string          // folded words of the data-validation list of its cells that no row holds
 	had  int               // words of that list
-	seen map[uint64]struct{}
+	rows []uint64          // a digest of each cell, 0 for a blank one
 }
 
 // Dates is what the cells of a column show about dates.
@@ -80,7 +82,7 @@ func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look
 
 func (l *Look) column(i int) *Column {
 	for len(l.Columns) <= i {
-		l.Columns = append(l.Columns, Column{Index: len(l.Columns), Words: map[string]int{}, as: map[string]string{}, seen: map[uint64]struct{}{}})
+		l.Columns = append(l.Columns, Column{Index: len(l.Columns), Words: map[string]int{}, as: map[string]string{}})
 	}
 	return &l.Columns[i]
 }
@@ -99,24 +101,33 @@ func (l *Look) Add(b *source.Block) {
 				continue
 			}
 			holds = true
-			l.column(col).add(l.seed, cell, bytes.TrimSpace(raw), b.RowNum[i])
+			raw = bytes.TrimSpace(raw)
+			l.column(col).add(cell, raw, b.RowNum[i])
+			l.keep(col, raw)
 		}
 		if holds {
-			l.Rows++
+			if l.Rows++; l.kept < cellsKept {
+				l.told = l.Rows
+			}
 		}
 	}
 }
 
-func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
-	c.Filled++
-	if c.seen != nil {
-		h := maphash.Bytes(seed, raw)
-		if _, again := c.seen[h]; again || len(c.seen) >= distinctKept {
-			c.Repeats, c.seen = true, nil
-		} else {
-			c.seen[h] = struct{}{}
-		}
+// keep notes a digest of a cell, while there is room.
+func (l *Look) keep(col int, raw []byte) {
+	if l.kept >= cellsKept {
+		return
 	}
+	c := &l.Columns[col]
+	for len(c.rows) < l.Rows {
+		c.rows = append(c.rows, 0)
+	}
+	c.rows = append(c.rows, max(maphash.Bytes(l.seed, raw), 1))
+	l.kept++
+}
+
+func (c *Column) add(cell source.Cell, raw []byte, row int) {
+	c.Filled++
 	switch {
 	case cell.Kind == source.Number && (cell.Class == source.Date || cell.Class == source.DateTime):
 		c.Dates.Cells++
@@ -134,6 +145,9 @@ func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
 		c.Words = nil
 		return
 	}
+	if looksEpoch(raw) {
+		c.Epochs++
+	}
 	if looksPhone(raw) {
 		c.Phones++
 	}
@@ -143,7 +157,7 @@ func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
 	if c.Words != nil {
 		text := string(raw)
 		word := mappings.FoldWord(text)
-		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text)) {
+		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text) && !listed(word)) {
 			c.Words = nil
 			return
 		}
@@ -153,8 +167,23 @@ func (c *Column) add(seed maphash.Seed, cell source.Cell, raw []byte, row int) {
 	}
 }
 
-// Key reports whether the column could tell rows apart: filled in every row, and no value twice.
-func (c *Column) Key(l *Look) bool { return c.Filled > 0 && c.Filled == l.Rows && !c.Repeats }
+// Strange reports whether more than a quarter of the cells of a column hold none of these words. A word that begins with @ names a list of ours instead, of
+// which a quarter is enough.
+func (l *Look) Strange(index int, words []string) bool {
+	c := l.Of(index)
+	if list, ok := strings.CutPrefix(words[0], "@"); ok {
+		known, _ := c.share(list)
+		return len(c.Words) > 0 && known*4 < c.Filled
+	}
+	known, total := 0, 0
+	for word, rows := range c.Words {
+		total += rows
+		if slices.ContainsFunc(words, func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(word) }) {
+			known += rows
+		}
+	}
+	return total > 0 && known*4 < total*3 || total == 0 && c.Filled > 0 && c.Words == nil
+}
 
 // As gives a word of the column as the file first has it.
 func (c *Column) As(folded string) string { return c.as[folded] }
@@ -251,6 +280,11 @@ func looksEmail(raw []byte) bool {
 	raw = bytes.TrimPrefix(raw, []byte("'"))
 	at := bytes.IndexByte(raw, '@')
 	return at > 0 && at == bytes.LastIndexByte(raw, '@') && bytes.IndexByte(raw[at:], '.') > 1 && !bytes.ContainsAny(raw, " \t<>,;")
+}
+
+// looksEpoch knows whole seconds and milliseconds from 2001 to 2033.
+func looksEpoch(raw []byte) bool {
+	return (len(raw) == 10 || len(raw) == 13) && raw[0] == '1' && len(bytes.TrimLeft(raw, "0123456789")) == 0
 }
 
 // looksPhone knows numbers that are written internationally; national ones look like any other digits.

@@ -31,18 +31,31 @@ func plain(s string) string {
 // headerWords are pieces of headers by field, in English, German, French, Spanish, Italian, Portuguese and Dutch. A piece that
 // begins with = has to be the whole header. The longest piece that fits decides.
 var headerWords = map[string]string{
-	"email":              "email emailaddress mailadresse =mail courriel correo correoelectronico indirizzoemail postaelettronica emailadres enderecodeemail",
-	"phone":              "phone phonenumber mobile mobil handy telefon rufnummer telefono telefone telefoon celular cellulare portable telemovel gsm =tel",
-	"subject_id":         "customerid customerno customernumber kundennr kundennummer kundenid contactid contactno userid memberid personid clientid subscriberid subjectid mitgliedsnummer mitgliedsnr numeroclient noclient idclient idcliente idutente codicecliente numerocliente codigocliente numerodecliente klantnummer klantnr klantid =kunde =customer =client =cliente =klant",
-	"external_id":        "=id =nr =no =num =key =code entryid entryno recordid consentid receiptid eventid lfdnr laufendenummer eintragsnr caseid caseno casenumber ticketid ticketno =ticket requestid requestno vorgangsnr vorgang aktenzeichen =reference =ref referenz numerodossier dossier expediente pratica processo zaaknummer dossiernummer =contact entry",
-	"status":             "consent optin subscribed subscription permission einwilligung zustimmung consentement =accord consentimiento consenso consentimento toestemming status statut =estado =stato =state accepts accepted abonne abonniert suscrito suscripcion iscritto iscrizione inscrito inscrit subscrito aangemeld newsletter optedin werbung marketing",
-	"optout":             "optout optedout unsub blacklist blocklist donot dontmail noemail nomail suppress withdr objection objected abgemeldet abmeld widerspr widerruf gesperrt sperre desabonn opposition =baja debaja disiscri descadastr afgemeld uitgeschreven revocato revocado",
-	"occurred_at":        "consentdate consenttime consentat optindate optintime dateofconsent signedup signupdate =date =datum =fecha =data =timestamp =when zeitpunkt zeitstempel =zeit horodatage subscribedat subscribedon einwilligungsdatum einwilligungvom einwilligungam dateconsentement datedeconsentement fechaconsentimiento fechadeconsentimiento dataconsenso datadelconsenso dataconsentimento datadoconsentimento datumtoestemming toestemmingsdatum givenat givenon fechahora dataora datahora datumtijd datetime",
-	"notoccurred":        "birth geburt naissance nacimiento nascita nascimento geboorte created angelegt erstellt ajout creado creato criado aangemaakt modified updated geandert modifi lastchange lastlogin lastopen import added =lastactive",
-	"purpose":            "purpose zweck finalite finalidad finalita finalidade =doel doeleinde topic thema subject",
-	"channel":            "channel kanal =canal =canale kanaal medium",
-	"notice_id":          "notice datenschutzhinweis mentionlegale avisodeprivacidad informativa avisodeprivacidade privacyverklaring hinweisid",
-	"notice_version":     "version fassung versie versione versao noticeversion policyversion textversion",
+	"email":              "email emailaddress mailadresse =mail courriel correo correoelectronico indirizzoemail postaelettronica emailadres enderecodeemail emailadresse contactdetails",
+	"phone":              "phone phonenumber mobile mobil handy telefon rufnummer telefono telefone telefoon celular cellulare portable telemovel gsm =tel handynummer mobilnummer mobiel",
+	"subject_id":         "customerid customerno customernumber kundennr kundennummer kundenid contactid contactno userid memberid personid clientid subscriberid subjectid accountid accountno accountnumber mitgliedsnummer mitgliedsnr numeroclient noclient idclient idcliente idutente codicecliente numerocliente codigocliente numerodecliente klantnummer klantnr klantid =kunde =customer =client =cliente =klant mitgliednr partnernr kundin contactkey identifiant patnr patientid patientno patientennr patientennummer personalnr personalnummer matrikelnr employeeid employeeno studentid numeroadherent numadherent numerosocio sociono lidnummer relatienummer",
+	"device_id":          "deviceid cookieid visitorid anonymousid tcpid controllerid browserid consentuuid besucherid gerateid geraeteid idappareil visiteur",
+	"external_id":        "=id =nr =no =num =key =code entryid entryno recordid consentid receiptid eventid lfdnr laufendenummer eintragsnr caseid caseno casenumber ticketid ticketno =ticket requestid requestno vorgangsnr vorgang aktenzeichen =reference =ref referenz numerodossier dossier expediente pratica processo zaaknummer dossiernummer =contact entry =n =numero protocollo =zaak =fall fallnr ticket =uid =guid =uuid logid registroid",
+	"asks":               "consent optin subscribed subscription permission einwilligung zustimmung consentement consentimiento consenso consentimento toestemming accepts accepted abonne abonniert suscrito suscripcion iscritto iscrizione inscrito inscrit subscrito aangemeld newsletter optedin werbung marketing acepta accepte accetta aceita akzeptiert autoriza autorise autorizza agree erlaubnis erlaubt permiso permesso permissao boletin nieuwsbrief infolettre publicidad pubblicita publicite publicidade reclame =accord",
+	"state":              "status statut =estado =stato =state =choice =choix =decision entscheidung =eleccion =scelta =escolha =keuze =answer =antwort =reponse =respuesta =risposta =resposta =antwoord",
+	"category":           "statistic statistik statistique estadistic analytic analyse marketing advertising werbung preference praferenz preferencia preferenz functional funktional fonctionnel funcional funzional functioneel performance targeting personali social externalmedia externemedien",
+	"needful":            "necessary notwendig essenti erforderlich necessaire necesari necessari noodzakelijk strictly",
+	"joined":             "optin signedup signup subscribedat subscribedon subscribeddate subscriptiondate datesubscribed joined angemeldet anmelde eingetragen abonniert dateinscription datedinscription inscritle dateabonnement fechaalta fechadealta fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmeld confirmtime confirmedat bestatigtam doi",
+	"agreed":             "einwilligung zustimmung consentdate consenttime consentat dateconsent fechaconsent dataconsen toestemming",
+	"terms":              "termsand termsof acceptsterms acceptterms terms =agb agbakzept conditions cgv cgu condiciones condizioni termos condicoes voorwaarden privacypolicy datenschutzerklarung politiquedeconfidentialite",
+	"created":            "created opened angelegt erstellt creation cree creado creacion creato creazione criado aangemaakt",
+	"dayof":              "date datum fecha data timestamp time zeit =am =le =on =at since seit",
+	"browser":            "useragent browser consentstring tcstring bannerversion consentbanner",
+	"double":             "doubleopt doppeloptin =doi confirmed bestatigt confirme confirmad confermat bevestigd",
+	"progress":           "status statut =estado =stato =state situacao situacion outcome ergebnis =esito resultat resultado =stand zustand afhandeling =phase =stage fortschritt progress avancement etat bearbeitungsstand disposition verdict",
+	"optout":             "optout optedout unsub blacklist blocklist donot dontmail noemail nomail suppress withdr objection objected abgemeldet abmeld widerspr widerruf gesperrt sperre desabonn opposition =baja debaja disiscri descadastr afgemeld uitgeschreven revocato revocado afmeld austrag ausgetragen desinscri uitschrijf ingetrokken intrekk zuruckgezogen revok revoc retraitdu retraitle dateretrait datederetrait ritirat dnc blocked geblockt keinewerb keinemail keinenewsletter keinkontakt keineanruf nocall nosms nocontact nodesea noquiere noautoriza noacepta nepas nonricevere nonautorizz nonaccett naoaceita naodeseja nietbenaderen geenmail geenreclame geennieuwsbrief",
+	"occurred_at":        "consentdate consenttime consentat optindate optintime dateofconsent signedup signupdate =date =datum =fecha =data =timestamp =when zeitpunkt zeitstempel =zeit horodatage subscribedat subscribedon einwilligungsdatum einwilligungvom einwilligungam dateconsentement datedeconsentement fechaconsentimiento fechadeconsentimiento dataconsenso datadelconsenso dataconsentimento datadoconsentimento datumtoestemming toestemmingsdatum givenat givenon fechahora dataora datahora datumtijd datetime angemeldet anmeldung anmeldedatum eingetragen dateinscription datedinscription inscritle dateabonnement datedabonnement fechaalta fechadealta altafecha fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmelddatum datumaanmelding aangemeldop optinat optintime confirmedat confirmeddate bestatigtam doitime doidate =subscribed",
+	"notoccurred":        "birth geburt naissance nacimiento nascita nascimento geboorte created angelegt erstellt ajout creado creato criado aangemaakt modified updated geandert modifi lastchange lastlogin lastopen import added =lastactive =imported importiert importe",
+	"purpose":            "purpose zweck finalite finalidad finalita finalidade =doel doeleinde topic thema =subject zwecke",
+	"topic":              "kategorie categorie categoria category mailinglist mailingliste verteiler list liste lista lijst audience interest interesse subject betreff",
+	"channel":            "channel kanal =canal =canale kanaal medium kommunikationsweg kontaktweg =medium =media",
+	"notice_id":          "notice datenschutzhinweis mentionlegale avisodeprivacidad informativa =reference avisodeprivacidade privacyverklaring hinweisid policy document dokument documento =dse erklarung privacystatement",
+	"notice_version":     "version fassung versie versione versao noticeversion policyversion textversion =v =ver",
 	"proof_ref":          "proof nachweis beleg preuve prueba =prova bewijs evidence",
 	"proof_kind":         "proofkind prooftype nachweisart typedepreuve tipodeprueba tipodiprova tipodeprova soortbewijs kindofproof",
 	"actor":              "recordedby collectedby enteredby erfasstvon erfasstdurch agent saisipar recueillipar registradopor recogidopor registratoda raccoltoda recolhidopor vastgelegddoor operator",
@@ -53,34 +66,34 @@ var headerWords = map[string]string{
 	"jurisdiction":       "country =land =pays =pais paese =region",
 	"note":               "=note notes remark bemerkung kommentar comment notiz remarque =nota =notas =note observ opmerking anmerkung commento comentario",
 	"lawful_basis":       "legalbasis lawfulbasis rechtsgrundlage baselegale baselegal basejuridica basegiuridica rechtsgrond grondslag",
-	"reason":             "reason =grund sperrgrund motif motivo =reden raison razon",
-	"request_type":       "requesttype typeofrequest artderanfrage anfrageart antragsart typededemande typedemande tipodesolicitud tiposolicitud tiporichiesta tipodirichiesta tipodepedido typeverzoek =right =recht =droit =derecho =diritto =direito issuetype",
-	"received_at":        "received receipt dateofrequest submitted eingang eingegangen recu datedereception recepcion recibid ricev ricezione receb ontvang openedat =created",
-	"due_at":             "duedate dueat =due deadline frist fallig faellig echeance vencim scaden prazo vervaldatum termijn",
+	"reason":             "reason =grund sperrgrund motif motivo =reden raison razon =cause =causa sperrgrund =oorzaak",
+	"request_type":       "requesttype typeofrequest artderanfrage anfrageart antragsart typededemande typedemande tipodesolicitud tiposolicitud tiporichiesta tipodirichiesta tipodepedido typeverzoek =right =recht =droit =derecho =diritto =direito issuetype typofrequest requestkind kindofrequest subjectright datasubjectright rightexercised rightsrequest natureofrequest =request =requests whattheywant anliegen begehren ersuchen betroffenenrecht antragsart artdesantrags artdesersuchens droitexerce droitdemande naturedelademande =demande derechoejercido derechosolicitado =solicitud dirittoesercitato =richiesta =istanza direitoexercido tipopedido =pedido soortverzoek typeverzoek verzoektype =verzoek",
+	"received_at":        "received receipt dateofrequest submitted eingang eingegangen recu datedereception recepcion recibid ricev ricezione receb ontvang openedat =created receivedon =logged loggedon datelogged =opened dateopened datein =in =intake intakedate kamrein antragsdatum anfragedatum eingangsdatum recule recuele datedemande datedelademande fechasolicitud fechaentrada fechadeentrada fecharecepcion pervenut arrivat dataarrivo datarichiesta dataentrada datadeentrada dataderecebimento datapedido datadopedido recebido binnengekomen binnenkomst datumverzoek ontvangst ontvangstdatum requestdate requestedon requestedat submittedon raisedon",
+	"due_at":             "duedate dueat =due deadline frist fallig faellig echeance vencim scaden prazo vervaldatum termijn respondby replyby answerby targetdate dueby =sla zubeantworten beantwortenbis antwortbis bearbeitenbis atraiteravant arepondreavant repondreavant datelimite fechalimite limiterespuesta vencimiento entroil evaderentro datalimite responderate uiterlijk afhandelenvoor antwoordvoor dateecheance",
 	"extended_to":        "extension extendedto verlanger prolong prorroga proroga verlenging",
-	"closed_at":          "closed closure completed erledigt abgeschlossen cloture cerrad chius encerrad conclu afgesloten resolved",
-	"identity_verified":  "identity identitat identitaet identite identidad identita identidade identiteit",
+	"closed_at":          "closed closure completed erledigt abgeschlossen cloture cerrad chius encerrad conclu afgesloten resolved closedon dateclosed =resolved =finished beantwortetam erledigtam bearbeitetam traiteele repondule fechacierre fecharespuesta evasail dataevasione dataconclusao datafecho respondido afgehandeldop answeredon respondedon",
+	"identity_verified":  "identity identitat identitaet identite identidad identita identidade identiteit idchecked idverified idcheck legitimation =ausweis",
 	"refusal_reason":     "denialreason refusalreason denial refusal ablehnung refus denegac rifiuto recusa weigering",
-	"handler":            "handler assigned assignee reviewedby bearbeiter zustandig zustaendig responsable responsabile responsavel behandelaar",
-	"requester_name":     "requester requestername =name antragsteller demandeur solicitante richiedente requerente verzoeker fullname reporter",
-	"details":            "details description beschreibung descri summary =text",
-	"purpose_id":         "purposeid purposecode zweckid zweckcode =code =id =key kurzel kuerzel =purpose =zweck codefinalite codigofinalidad codicefinalita =codigo =codice",
-	"name":               "=name =title bezeichnung =nom =nombre =nome =naam label libelle purposename titel titre titolo titulo =activity processingactivity verarbeitungstatigkeit verarbeitung traitement tratamiento trattamento tratamento verwerking",
+	"handler":            "handler assigned assignee reviewedby bearbeiter zustandig zustaendig responsable responsabile responsavel behandelaar =owner verantwortlich sachbearbeiter gestor atendidopor",
+	"requester_name":     "requester requestername =name antragsteller demandeur solicitante richiedente requerente verzoeker fullname reporter datasubject =person betroffener betroffeneperson interesado interessato titular betrokkene =naam =nom =nombre =nome =applicant",
+	"details":            "details description beschreibung descri summary =text =notiz =note =notes =notas =remarks =comment =comments",
+	"purpose_id":         "purposeid purposecode zweckid zweckcode =code =id =key kurzel kuerzel =purpose =zweck codefinalite codigofinalidad codicefinalita =codigo =codice codeproposito codefinalite",
+	"name":               "=name =title bezeichnung =nom =nombre =nome =naam label libelle purposename titel titre titolo titulo =activity processname processingname =process processingactivity verarbeitungstatigkeit verarbeitung traitement tratamiento trattamento tratamento verwerking",
 	"description":        "description beschreibung descri omschrijving",
-	"valid_from":         "validfrom inforcefrom gultigab gueltigab gultigvon validodesde validodal validoapartir geldigvanaf valabledu =from =ab =von =depuis =desde =dal =vanaf effective",
-	"valid_to":           "validto validuntil inforceuntil gultigbis gueltigbis =until =to =bis jusqu =hasta finoal =ate geldigtot",
+	"valid_from":         "validfrom inforcefrom gultigab gueltigab gultigvon validodesde validodal validoapartir geldigvanaf valabledu =from =ab =von =depuis =desde =dal =vanaf effective published =date =datum veroffentlicht publie publicad pubblicat gepubliceerd inkraft vigueur envigor vigore =since =seit =start startdate gultig dateddebut miseenligne enligne",
+	"valid_to":           "validto validuntil inforceuntil gultigbis gueltigbis =until =to =bis jusqu =hasta finoal =ate geldigtot superseded replaced retired ersetztam abgelost remplace =end enddate expires =ended vervangen sustituid sostituit substituid",
 	"title":              "title titel titre titulo titolo",
 	"wording":            "wording wortlaut =text =texte =texto =testo =tekst",
 	"wording_digest":     "digest sha256 hash",
 	"url":                "url =link",
-	"activity_id":        "activityid =id =nr =no ref recordid vvtnr",
+	"activity_id":        "activityid processingid processid =id =nr =no ref recordid vvtnr lfdnr laufendenummer lfd =numero =code =key",
 	"controller":         "controller verantwortlicher responsabledetraitement responsabledutraitement responsabledeltratamiento titolaredeltrattamento titolare responsavelpelotratamento verwerkingsverantwoordelijke",
 	"subject_categories": "datasubject betroffene personnesconcernees interesados interessati categoriasdetitulares betrokkenen categoriesofindividuals individuals",
 	"data_categories":    "personaldata categoriesofdata datacategor datenkategor categoriesdedonnees donneespersonnelles categoriasdedatos categoriedidati categoriasdedados gegevens datenarten",
 	"recipients":         "recipient empfanger empfaenger destinatair destinatari ontvanger",
-	"transfers":          "transfer drittland drittstaat ubermittlung transfert transferencia trasferiment doorgifte thirdcountr",
-	"retention":          "retention loschfrist loeschfrist aufbewahr conservation conservacion conservazione conservacao bewaar",
-	"security":           "security sicherheit massnahm securite seguridad sicurezza seguranca beveiliging",
+	"transfers":          "transfer drittland drittstaat ubermittlung transfert transferencia trasferiment doorgifte thirdcountr drittlandtransfer horsue extraue foradaue buitendeeu",
+	"retention":          "retention loschfrist loeschfrist aufbewahr conservation conservacion conservazione conservacao bewaar loschung loeschung aufbewahrung bewaren",
+	"security":           "security sicherheit massnahm securite seguridad sicurezza seguranca beveiliging =tom =toms",
 	"owner":              "owner verantwortlich responsible zustandig responsable responsabile responsavel eigenaar",
 	"rule_id":            "=id =rule regel regle regla regola regra ruleid",
 	"entity":             "entity recordtype datensatzart objekt",
@@ -95,6 +108,7 @@ var pieces = func() map[string][]string {
 	for field, words := range headerWords {
 		m[field] = strings.Fields(words)
 	}
+	m["status"] = slices.Concat(m["asks"], m["state"])
 	return m
 }()
 
@@ -121,11 +135,12 @@ func fits(field, header string) int {
 // sheetWords are pieces of file and sheet names by entity.
 var sheetWords = map[string][]string{
 	"purpose":        {"purpose", "zweck", "finalit", "finalidad", "doeleind"},
-	"notice":         {"notice", "hinweis", "mentions", "aviso", "informativ", "privacyverklaring"},
-	"suppression":    {"suppress", "sperrliste", "blacklist", "blocklist", "optout", "donot", "unsubscri", "robinson", "opposition", "disiscr", "exclusion"},
-	"case":           {"dsar", "request", "anfrage", "demande", "solicitud", "richiest", "pedido", "verzoek", "betroffenenrecht"},
+	"notice":         {"notice", "hinweis", "mentions", "aviso", "informativ", "privacyverklaring", "policy", "policies", "datenschutzerklarung", "datenschutzerklaerung", "politique", "politica"},
+	"suppression":    {"suppress", "sperrliste", "blacklist", "blocklist", "optout", "donot", "unsubscri", "robinson", "opposition", "disiscr", "exclusion", "desabonn", "desinscri", "abmeld", "abgemeldet", "austrag", "=bajas", "descadastr", "afmeld", "afgemeld", "uitgeschreven", "widerspr", "bounce"},
+	"case":           {"dsar", "=dsr", "=sar", "antrag", "request", "anfrage", "demande", "solicitud", "richiest", "pedido", "verzoek", "betroffenenrecht", "betroffenenanfragen", "auskunftsersuchen", "derechos", "istanze", "droits", "inzage"},
 	"activity":       {"ropa", "processing", "verarbeitung", "vvt", "traitement", "tratamiento", "trattament", "tratamento", "verwerking", "activit", "registre"},
 	"retention_rule": {"retention", "aufbewahr", "loschfrist", "conservation", "conservacion", "conservazion", "bewaar"},
+	"subscribers":    {"newsletter", "subscriber", "subscribed", "abonn", "suscri", "iscritti", "inscri", "boletin", "nieuwsbrief", "infolettre", "mailinglist", "empfanger", "empfaenger", "optin"},
 	"consent":        {"consent", "einwillig", "zustimm", "consentement", "consentimiento", "consens", "toestemming", "newsletter", "subscri", "contact", "customer", "kunden"},
 }
 
@@ -135,11 +150,11 @@ type words map[string]string
 var statusWords = words{
 	"yes":       mappings.AnswerWords["yes"],
 	"no":        mappings.AnswerWords["no"],
-	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|erteilt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
-	"refused":   mappings.AnswerWords["refused"],
+	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|allowed|allow|accept|accept all|accepted all|consent given|consent granted|liegt vor|vorhanden|einwilligung erteilt|einwilligung gegeben|consentement donné|consentimiento otorgado|consenso prestato|consentimento dado|toestemming gegeven|erteilt|zugestimmt|eingewilligt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
+	"refused":   mappings.AnswerWords["refused"] + "|reject|reject all|rejected all|decline|deny|ablehnen|refuser|rechazar|rifiuta|rejeitar|weigeren",
 	"withdrawn": mappings.AnswerWords["withdrawn"],
 	"expired":   "expired|lapsed|abgelaufen|expiré|caducado|expirado|vencido|scaduto|verlopen",
-	"":          "unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
+	"":          "k.a.|k. a.|keine angabe|ohne angabe|n.a.|n.v.t.|nvt|s/o|sans réponse|sin respuesta|nessuna risposta|not confirmed|waiting|never|no answer|unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
 }
 
 var fieldWords = map[string]words{
@@ -157,25 +172,25 @@ var fieldWords = map[string]words{
 		"legal":     "legal|court order|rechtlich|légal|juridique",
 	},
 	"request_type": {
-		"access":             "access|sar|dsar|subject access|subject access request|auskunft|accès|acceso|accesso|acesso|inzage|information",
-		"erasure":            "erasure|deletion|delete|right to be forgotten|forget|löschung|effacement|suppression|supresión|borrado|cancellazione|apagamento|eliminação|verwijdering|wissen",
-		"rectification":      "rectification|correction|update|berichtigung|rectificación|rettifica|retificação|correctie|rectificatie",
+		"access":             "access|sar|dsar|subject access|subject access request|access request|right of access|data access|auskunft|auskunftsersuchen|auskunftsrecht|accès|acceso|accesso|acesso|inzage|information|droit d'accès|derecho de acceso|diritto di accesso|direito de acesso|recht op inzage|acceso a datos",
+		"erasure":            "erasure|deletion|delete|right to be forgotten|forget|löschung|effacement|suppression|supresión|borrado|cancellazione|apagamento|eliminação|verwijdering|wissen|right to erasure|data deletion|deletion request|erasure request|right to deletion|recht auf vergessenwerden|recht auf löschung|droit à l'oubli|droit à l'effacement|derecho al olvido|oblio|diritto all'oblio|esquecimento|vergetelheid",
+		"rectification":      "rectification|correction|update|berichtigung|rectificación|rettifica|retificação|correctie|rectificatie|right to rectification|recht auf berichtigung|droit de rectification|derecho de rectificación",
 		"restriction":        "restriction|einschränkung|limitation|limitación|limitazione|limitação|beperking",
-		"portability":        "portability|datenübertragbarkeit|übertragbarkeit|portabilité|portabilidad|portabilità|portabilidade|overdraagbaarheid",
-		"objection":          "objection|object|widerspruch|opposition|oposición|opposizione|oposição|bezwaar",
-		"withdraw_consent":   "withdraw consent|withdrawal|consent withdrawal|widerruf|retrait du consentement|retirada|revoca|revoca del consenso|intrekking",
+		"portability":        "portability|datenübertragbarkeit|übertragbarkeit|portabilité|portabilidad|portabilità|portabilidade|overdraagbaarheid|data portability|right to portability|recht auf datenübertragbarkeit|droit à la portabilité",
+		"objection":          "objection|object|widerspruch|opposition|oposición|opposizione|oposição|bezwaar|right to object|werbewiderspruch|droit d'opposition|derecho de oposición|diritto di opposizione|direito de oposição|recht van bezwaar",
+		"withdraw_consent":   "withdraw consent|withdrawal|consent withdrawal|widerruf|retrait du consentement|retirada|revoca|revoca del consenso|intrekking|withdrawal of consent|widerruf der einwilligung|retrait de consentement|retirada del consentimiento|intrekking toestemming",
 		"automated_decision": "automated decision|automated_decision|automatisierte entscheidung|décision automatisée",
 		"complaint":          "complaint|beschwerde|plainte|queja|reclamo|reclamação|klacht",
 		"other":              "other|sonstige|sonstiges|andere|autre|otro|altro|outro|overig",
 	},
 	"case.status": {
-		"open":             "open|new|pending|received|in progress|in_progress|to do|todo|waiting|on hold|under review|assigned|offen|neu|in bearbeitung|eingegangen|ouvert|ouverte|en cours|nouveau|abierto|abierta|en curso|nuevo|aperto|aperta|in corso|in lavorazione|aberto|em andamento|lopend|in behandeling",
-		"closed_fulfilled": "closed|completed|complete|done|fulfilled|resolved|finished|closed - fulfilled|erledigt|abgeschlossen|geschlossen|erfüllt|clos|close|clôturé|clôturée|terminé|traité|cerrado|cerrada|completado|resuelto|chiuso|chiusa|completato|evaso|fechado|encerrado|concluído|gesloten|afgerond|afgesloten|voltooid",
-		"closed_refused":   "refused|rejected|denied|declined|closed - refused|abgelehnt|refusé|refusée|rejeté|rechazado|denegado|rifiutato|respinto|recusado|rejeitado|geweigerd|afgewezen",
+		"open":             "open|new|pending|received|in progress|in_progress|to do|todo|waiting|on hold|under review|assigned|offen|neu|in bearbeitung|eingegangen|ouvert|ouverte|en cours|nouveau|abierto|abierta|en curso|nuevo|aperto|aperta|in corso|in lavorazione|aberto|em andamento|lopend|in behandeling|identity check|awaiting identity|verification|in review|ausstehend|wartet|en attente|en traitement|en cours de traitement|à traiter|pendiente|in attesa|em aberto|em curso|em tratamento|pendente|openstaand|nieuw|in onderzoek|wacht",
+		"closed_fulfilled": "closed|completed|complete|done|fulfilled|resolved|finished|closed - fulfilled|erledigt|abgeschlossen|geschlossen|erfüllt|clos|close|clôturé|clôturée|terminé|traité|cerrado|cerrada|completado|resuelto|chiuso|chiusa|completato|evaso|fechado|encerrado|concluído|gesloten|afgerond|afgesloten|voltooid|answered|responded|satisfied|beantwortet|bearbeitet|ausgekunftet|répondu|répondue|traitée|terminée|achevé|finalizado|finalizada|atendido|atendida|respondido|resuelta|evasa|completata|riscontrata|concluída|respondida|finalizada|afgehandeld|beantwoord",
+		"closed_refused":   "refused|rejected|denied|declined|closed - refused|abgelehnt|refusé|refusée|rejeté|rechazado|denegado|rifiutato|respinto|recusado|rejeitado|geweigerd|afgewezen|refused in part|zurückgewiesen|verweigert|rejetée|denegada|rechazada|desestimado|rifiutata|respinta|recusada|rejeitada|indeferido",
 		"withdrawn":        "withdrawn|cancelled|canceled|zurückgezogen|storniert|retiré|annulé|retirado|anulado|ritirato|annullato|cancelado|ingetrokken|geannuleerd",
 	},
 	"lawful_basis": {
-		"consent":             "consent|einwilligung|consentement|consentimiento|consenso|consentimento|toestemming|art. 6(1)(a)|6(1)(a)",
+		"consent":             "consent|art. 6 abs. 1 lit. a dsgvo|art. 6 abs. 1 lit. a|art. 6 (1) lit. a|einwilligung|consentement|consentimiento|consenso|consentimento|toestemming|art. 6(1)(a)|6(1)(a)",
 		"contract":            "contract|performance of a contract|vertrag|vertragserfüllung|contrat|contrato|contratto|overeenkomst|art. 6(1)(b)|6(1)(b)",
 		"legal_obligation":    "legal obligation|rechtliche verpflichtung|obligation légale|obligación legal|obbligo legale|obrigação legal|wettelijke verplichting|art. 6(1)(c)|6(1)(c)",
 		"vital_interest":      "vital interest|vital interests|lebenswichtige interessen|intérêts vitaux|intereses vitales|interessi vitali|interesses vitais|vitale belangen",
@@ -187,17 +202,6 @@ var fieldWords = map[string]words{
 		"signed_token": "signed token|token|jwt", "double_opt_in_log": "double opt-in|double opt-in log|doi|doi log|double_opt_in", "signed_document": "signed document|signed form|paper|unterschrift|papier",
 		"recorded_call": "recorded call|call recording|recording|aufzeichnung|anruf", "served_notice_history": "served notice|notice history",
 	},
-}
-
-// term finds the term of a word; ok is false if no language has it. Spaces, _ and - are one.
-func (w words) term(word string) (string, bool) {
-	word = mappings.SameWord(word)
-	for term, list := range w {
-		if slices.ContainsFunc(strings.Split(list, "|"), func(s string) bool { return mappings.SameWord(s) == word }) || term != "" && mappings.SameWord(term) == word {
-			return term, true
-		}
-	}
-	return "", false
 }
 
 // Sounds says which of the fields a header sounds like most; "" if like none of them.
