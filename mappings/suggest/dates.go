@@ -118,20 +118,16 @@ func (l *Look) Date(f *Field, index int) {
 		}
 	case d.DayFirst > 0 && d.MonthFirst > 0:
 		f.why("some dates can only be day first and others only month first: the column mixes two orders, which map refuses; ask its owner")
-	case d.DayFirst == 0 && d.MonthFirst == 0 && l.alike(index) >= 0:
-		other := l.alike(index)
-		layout := d.Layout
-		if l.Columns[other].Dates.MonthFirst > 0 {
-			layout = swap(layout)
-		}
-		f.why(fmt.Sprintf("nothing in the column shows whether the day or the month comes first; it is written like %s, where row %d proves the order", l.Say(other), l.Columns[other].Dates.ProofRow))
-		f.Spec.Format = append(formats, layout)
 	case d.DayFirst == 0 && d.MonthFirst == 0:
 		dayFirst, monthFirst := "DD/MM/YYYY", "MM/DD/YYYY"
 		if d.Layout != "" {
 			dayFirst, monthFirst = d.Layout, swap(d.Layout)
 		}
 		f.why("nothing in the column shows whether the day or the month comes first")
+		if other := l.alike(index); other >= 0 {
+			f.why(fmt.Sprintf("%s is written like it, and row %d there can only be %s first; another column proves nothing of this one", l.Say(other), l.Columns[other].Dates.ProofRow,
+				map[bool]string{true: "day", false: "month"}[l.Columns[other].Dates.DayFirst > 0]))
+		}
 		f.ask("format", dayFirst+" or "+monthFirst+"? ask whoever made the export")
 	default:
 		order, layout := "the day", d.Layout
