@@ -1,0 +1,91 @@
+package suggest
+
+import (
+	"strings"
+
+	"sheetlift/mappings"
+)
+
+// Answers reports whether a column seems to answer a question about consent.
+func (l *Look) Answers(col int) bool { return l.answers(col) }
+
+// answers reports whether a column answers a question about consent: its header asks one and its words are answers, or its words can be
+// nothing else.
+func (l *Look) answers(col int) bool {
+	c := &l.Columns[col]
+	header := plain(c.Header)
+	channel := channelOf(header) != "" && fits("phone", header) < 100 && fits("email", header) < 100
+	asks := fits("asks", header) > 0 || fits("optout", header) > 0 || channel
+	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && fits("optout", header) == 0 {
+		return false
+	}
+	known, working, plainly, total := 0, 0, 0, 0
+	for word, rows := range c.Words {
+		total += rows
+		says, ok := term(answers, word)
+		if !ok {
+			if _, state := term("case.status", word); state {
+				working += rows
+			}
+			continue
+		}
+		known += rows
+		if _, state := term("case.status", word); state {
+			working += rows
+		} else if says == "given" || says == "refused" || says == "withdrawn" {
+			plainly += rows
+		}
+	}
+	allowed := 0
+	for _, word := range c.list {
+		if _, ok := term(answers, word); ok {
+			allowed++
+		}
+	}
+	switch {
+	case asks && allowed > 0 && allowed*2 >= len(c.list):
+		return true
+	case asks && total > 0:
+		return known*2 >= total || fits("asks", header) >= 100 && len(c.Words) <= 12 // then the words are asked for
+	case fits("category", header) > 0 && total > 0:
+		return known == total
+	case asks: // a sheet without rows: the header alone
+		return c.Filled == 0 && fits("asks", header) > 0 && fits("occurred_at", header) < 100
+	case fits("state", header) > 0 && total > 0:
+		return known*2 >= total && known > working // a status of work is none of consent
+	}
+	return total > 0 && plainly*10 >= c.Filled*8 && len(c.Words) <= 12
+}
+
+// channelOf finds a channel that a header names.
+func channelOf(header string) string {
+	for _, c := range [][2]string{{"whatsapp", "whatsapp"}, {"sms", "sms"}, {"email", "email"}, {"mailing", "email"}, {"newsletter", "email"}, {"nieuwsbrief", "email"}, {"infolettre", "email"}, {"boletin", "email"}, {"telefon", "phone"}, {"phone", "phone"}, {"telefo", "phone"}, {"anruf", "phone"}, {"brief", "post"}, {"postal", "post"}, {"post", "post"}, {"courrier", "post"}, {"push", "push"}} {
+		if strings.Contains(header, c[0]) {
+			return c[1]
+		}
+	}
+	return ""
+}
+
+// against lists the words of a column that speak against consent.
+func (l *Look) against(col int, inverted bool) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.vocabulary() {
+		switch says, _ := term(answers, word); {
+		case says == "withdrawn" || says == "refused" || inverted && says == "yes" || !inverted && says == "no":
+			list = append(list, c.As(word))
+		}
+	}
+	return list
+}
+
+// yes lists the words of a column that say yes.
+func (l *Look) yes(col int) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.sortedWords() {
+		if says, _ := term(answers, word); says == "yes" || says == "given" {
+			list = append(list, c.As(word))
+		}
+	}
+	return list
+}

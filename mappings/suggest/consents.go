@@ -1,0 +1,414 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/mappings"
+)
+
+// consents drafts one record for each column that answers about consent, and one for the days on which people left: who left has
+// withdrawn, whatever the other columns still say.
+func (s *suggestion) consents() {
+	s.topics()
+	s.device()
+	var list, dead []Record
+	for _, col := range s.answers {
+		r := s.answer(col)
+		dead = append(dead, s.undeliverable(col, &r)...)
+		list = append(list, r)
+	}
+	s.ownPurposes(list)
+	list = s.oneVerdict(list)
+	if len(s.answers) == 0 {
+		list = append(list, s.joined())
+	}
+	for _, col := range s.left {
+		s.used[col] = true
+		for i := range list {
+			list[i].When = append(list[i].When, mappings.Condition{Column: s.look.Name(col), Blank: true})
+			list[i].Why = append(list[i].Why, "who has a day in "+s.look.Say(col)+" left, and has a record of that instead")
+		}
+	}
+	tellApart(list)
+	var left []Record
+	for _, col := range s.left {
+		left = append(left, s.leaving(col))
+	}
+	tellApart(left)
+	list = slices.Concat(list, left, dead)
+	for i := range list {
+		order(&list[i])
+	}
+	s.draft.Records = append(s.draft.Records, list...)
+}
+
+// topics takes a column whose words are codes or names of the list of purposes for that of the purpose.
+func (s *suggestion) topics() {
+	if _, named := s.at["purpose"]; named {
+		return
+	}
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		header := plain(c.Header)
+		known := s.ctx.purposesIn(c)
+		channel, taken := s.at["channel"]
+		if taken = taken && channel == col; (taken || !s.used[col]) && !slices.Contains(s.answers, col) && known > 0 && (known*2 > c.Filled || fits("topic", header) > 0) {
+			if taken { // by a word that is a purpose here
+				delete(s.at, "channel")
+			}
+			s.at["purpose"] = col
+			s.used[col] = true
+			return
+		}
+	}
+}
+
+// device takes the id of an entry for that of a device where nothing else says who is meant: a log of a web site knows no persons.
+func (s *suggestion) device() {
+	if col, ok := s.at["external_id"]; ok && !s.contact && !s.id {
+		delete(s.at, "external_id")
+		s.at["device_id"] = col
+	}
+}
+
+// answer drafts the record of one column that answers.
+func (s *suggestion) answer(col int) Record {
+	status, when := s.status(col)
+	s.used[col] = true
+	header := s.look.Columns[col].Header
+	general, dated := s.at["occurred_at"]
+	if own, other := s.dayOf(col); own >= 0 {
+		s.at["occurred_at"] = own
+		s.used[own] = true
+	} else if other {
+		delete(s.at, "occurred_at")
+	}
+	r := s.record(&status, header)
+	r.Why = append(r.Why, "the answers of "+s.look.Say(col))
+	r.When = when
+	if fits("category", plain(header)) > 0 {
+		r.about = header // a purpose of its own, whichever that is
+	}
+	if _, named := s.at["purpose"]; !named && (status.Spec.Polarity == "inverted" || s.onlyAgainst(&status)) {
+		s.everyPurpose(&r)
+	}
+	s.channel(&r, header, len(s.answers) > 1)
+	s.joinedOn(&r, &status)
+	if delete(s.at, "occurred_at"); dated {
+		s.at["occurred_at"] = general
+	}
+	return r
+}
+
+// dayOf finds the column of days that belongs to one of several answers by its header, and whether the general one is that of another.
+func (s *suggestion) dayOf(answer int) (own int, other bool) {
+	if len(s.answers) < 2 {
+		return -1, false
+	}
+	belongs := func(day, answer int) bool {
+		d, a := plain(s.look.Columns[day].Header), plain(s.look.Columns[answer].Header)
+		return strings.Contains(d, a) || channelOf(d) != "" && channelOf(d) == channelOf(a)
+	}
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) {
+			return col, false
+		}
+	}
+	general, ok := s.at["occurred_at"]
+	return -1, ok && slices.ContainsFunc(s.answers, func(o int) bool { return o != answer && belongs(general, o) })
+}
+
+// joinedOn keeps the day on which somebody joined from being that of a withdrawal.
+func (s *suggestion) joinedOn(r *Record, status *Field) {
+	at, ok := s.at["occurred_at"]
+	yes := append(slices.Clone(status.Spec.Enum["given"]), status.Spec.Enum["yes"]...)
+	others := false
+	for term := range status.Spec.Enum {
+		others = others || term != "given" && term != "yes"
+	}
+	if !ok || !others || len(yes) == 0 || status.Spec.Polarity == "inverted" || fits("joined", plain(s.look.Columns[at].Header)) == 0 {
+		return
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == "occurred_at" {
+			f.Spec.When = mappings.Conditions{{Column: status.Spec.From[0], In: yes}}
+			f.why("by its header the day on which somebody joined, which is not that of a withdrawal")
+		}
+	}
+}
+
+// undeliverable drafts suppressions for the words of a status that say something of the address and nothing of the person: a bounce is no
+// withdrawal.
+func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
+	c := &s.look.Columns[col]
+	by := map[string]mappings.Strings{}
+	var all mappings.Strings
+	for _, word := range c.sortedWords() {
+		if _, answer := term(answers, word); answer {
+			continue
+		}
+		if reason, ok := meaning("reason", word); ok && (reason == "bounce" || reason == "complaint" || reason == "invalid") {
+			by[reason] = append(by[reason], c.As(word))
+			all = append(all, c.As(word))
+		}
+	}
+	email, ok := s.at["email"]
+	if len(all) == 0 || !ok {
+		return nil
+	}
+	r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: all})
+	for _, reason := range []string{"bounce", "complaint", "invalid"} {
+		if len(by[reason]) == 0 {
+			continue
+		}
+		out := Record{Entity: "suppression", Confirm: true, Key: []string{"email", "channel"}, When: []mappings.Condition{{Column: s.look.Name(col), In: by[reason]}},
+			Why: []string{"in " + s.look.Say(col) + " these words speak of the address, and are no answer of the person"}}
+		for _, f := range []Field{{Name: "channel"}, {Name: "reason"}} {
+			value := map[string]string{"channel": "email", "reason": reason}[f.Name]
+			f.Confirm = true
+			s.ctx.State(&f, "suppression", value)
+			out.Fields = append(out.Fields, f)
+		}
+		e := importers.ByName("suppression")
+		out.Fields = append(out.Fields, s.field(&e.Fields[e.Field("email")], email))
+		list = append(list, out)
+	}
+	return list
+}
+
+// general reports whether a header asks no question of its own: a status, or an opt-out.
+func (s *suggestion) general(col int) bool {
+	header := plain(s.look.Columns[col].Header)
+	return s.look.optout(col) || fits("asks", header) == 0 && fits("category", header) == 0
+}
+
+// ownPurposes asks for the purpose of an answer whose header is another question than that of an answer with the same one.
+func (s *suggestion) ownPurposes(list []Record) {
+	purpose := func(r *Record) *Field {
+		for i := range r.Fields {
+			if r.Fields[i].Name == "purpose" && r.Fields[i].Spec.Const != nil {
+				return &r.Fields[i]
+			}
+		}
+		return nil
+	}
+	channel := func(i int) string { return channelOf(plain(s.look.Columns[s.answers[i]].Header)) }
+	for i := range list {
+		f := purpose(&list[i])
+		if f == nil || s.general(s.answers[i]) {
+			continue
+		}
+		for j := range list {
+			o := purpose(&list[j])
+			if j == i || o == nil || *o.Spec.Const != *f.Spec.Const || channel(i) != channel(j) || s.general(s.answers[j]) {
+				continue
+			}
+			named := func(k int) bool { return holds(plain(s.look.Columns[s.answers[k]].Header), Marketing) }
+			if named(i) && (!named(j) || i < j) {
+				continue // this one is likelier to be meant
+			}
+			f.Spec.Const = nil
+			f.Why = []string{"the header asks another question than " + s.look.Say(s.answers[j]) + ", so it hardly has the same purpose"}
+			f.ask("const", "which purpose? "+s.ctx.codes()+". If it is none of them, add it to the list of purposes")
+			list[i].about = s.look.Columns[s.answers[i]].Header
+			break
+		}
+	}
+}
+
+// oneVerdict makes columns that answer the same question give one record a row: the first answers, unless another says no.
+func (s *suggestion) oneVerdict(list []Record) (out []Record) {
+	about := func(r *Record) string {
+		text := ""
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Spec.Const != nil && (f.Name == "purpose" || f.Name == "channel") {
+				text += f.Name + "=" + *f.Spec.Const + " "
+			} else if f.Name == "purpose" && len(f.Asks) > 0 {
+				text += "asked about " + r.about
+			} else if f.Name == "purpose" {
+				text += "purpose "
+			}
+		}
+		return text
+	}
+	for i := range list {
+		col := s.answers[i]
+		first, again := i, false
+		for j := range i {
+			if about(&list[j]) == about(&list[i]) && (s.general(s.answers[j]) || s.general(col)) {
+				first, again = min(first, j), true
+			}
+		}
+		no := s.look.against(col, s.look.optout(col))
+		if !again {
+			out = append(out, list[i])
+			continue
+		}
+		if len(no) == 0 {
+			delete(s.used, col) // it can't say more than the first
+			continue
+		}
+		for k := range out {
+			if about(&out[k]) == about(&list[first]) {
+				out[k].When = append(out[k].When, mappings.Condition{Column: s.look.Name(col), NotIn: no})
+				out[k].Why = append(out[k].Why, "unless "+s.look.Say(col)+" says no")
+			}
+		}
+		list[i].When = append(list[i].When, mappings.Condition{Column: s.look.Name(col), In: no})
+		list[i].Why = append(list[i].Why, s.look.Say(col)+" answers the same question as "+s.look.Say(s.answers[first])+", and a no counts wherever it stands")
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// onlyAgainst reports whether no word of a status is a consent: the sheet is a list of people who left.
+func (s *suggestion) onlyAgainst(f *Field) bool {
+	return len(f.Spec.Enum) > 0 && f.Spec.Enum["given"] == nil && f.Spec.Enum["yes"] == nil && f.Spec.Enum["no"] == nil
+}
+
+// everyPurpose takes a stated purpose away: it would narrow the record to it, and nothing in the row says so.
+func (s *suggestion) everyPurpose(r *Record) {
+	r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool { return f.Name == "purpose" })
+	r.Why = append(r.Why, "what speaks against consent and names no purpose covers every purpose")
+}
+
+func (s *suggestion) channel(r *Record, header string, several bool) {
+	channel := channelOf(plain(header))
+	if _, mapped := s.at["channel"]; mapped || channel == "" && !several {
+		return
+	}
+	f := Field{Name: "channel", Confirm: true}
+	if channel != "" {
+		s.ctx.State(&f, "consent", channel)
+		f.why("the header names it")
+	} else {
+		s.ctx.State(&f, "consent", "any")
+		f.why("the header names no channel, and several columns answer")
+	}
+	r.Fields = append(r.Fields, f)
+}
+
+// joined drafts a list of people that has no column that answers: only a person knows whether all of them consented.
+func (s *suggestion) joined() Record {
+	if col, ok := s.at["lawful_basis"]; ok {
+		return s.byBasis(col)
+	}
+	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{StatedBy: &mappings.StatedBy{Name: s.ctx.By.Name, At: s.ctx.By.At}}}
+	status.why("no column says whether these people consented")
+	status.ask("const", "given, if everybody in this sheet said yes; withdrawn or refused, if everybody said no. If it is neither, remove this record")
+	r := s.record(&status, s.look.File, s.look.Sheet)
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if header := plain(c.Header); fits("double", header) > 0 && c.Dates.All() > 0 && c.Filled < s.look.Rows {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
+			r.Why = append(r.Why, "a row without "+s.look.Say(col)+" was never confirmed, which is no answer")
+			s.used[col] = true
+		} else if yes := s.look.yes(col); fits("double", header) > 0 && len(yes) > 0 {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: yes})
+			r.Why = append(r.Why, "any other word in "+s.look.Say(col)+" means that nobody confirmed, which is no answer")
+			s.used[col] = true
+		}
+	}
+	return r
+}
+
+// byBasis drafts a list that says on which basis each person is written to: consent, or something that is none.
+func (s *suggestion) byBasis(col int) Record {
+	c := &s.look.Columns[col]
+	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
+	status.why(s.counts(col))
+	status.why("only a basis that is consent is one; other bases are no consent, and such rows are skipped")
+	for _, word := range c.vocabulary() {
+		switch basis, ok := meaning("lawful_basis", word); {
+		case ok && basis == "consent":
+			status.Spec.Enum["given"] = append(status.Spec.Enum["given"], c.As(word))
+		case ok:
+			status.Spec.NullTokens = append(status.Spec.NullTokens, c.As(word))
+		}
+	}
+	if len(status.Spec.Enum) == 0 {
+		status.Spec.Enum = nil
+		status.ask("enum", "none of its words is known as consent: map them, as given: [words]")
+	}
+	return s.record(&status, s.look.File, s.look.Sheet)
+}
+
+// leaving drafts the withdrawals of a column of days on which people left.
+func (s *suggestion) leaving(col int) Record {
+	status := Field{Name: "status", Confirm: true}
+	s.ctx.State(&status, "consent", "withdrawn")
+	status.why("the day on which somebody left stands in " + s.look.Say(col))
+	before, dated := s.at["occurred_at"]
+	s.at["occurred_at"] = col
+	r := s.record(&status, "")
+	if delete(s.at, "occurred_at"); dated {
+		s.at["occurred_at"] = before
+	}
+	r.When = []mappings.Condition{{Column: s.look.Name(col), NotBlank: true}}
+	r.Why = []string{s.look.Say(col) + " says when somebody left"}
+	if _, named := s.at["purpose"]; !named {
+		s.everyPurpose(&r)
+	}
+	s.channel(&r, s.look.Columns[col].Header, len(s.answers) > 1)
+	return r
+}
+
+// tellApart puts what tells the records of one row apart into their keys: two answers under one key would be one record.
+func tellApart(list []Record) {
+	if len(list) < 2 {
+		return
+	}
+	value := func(r *Record, name string) string {
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Name == name && f.Spec.Const != nil {
+				return *f.Spec.Const
+			} else if f.Name == name && len(f.Asks) > 0 {
+				return "asked about " + r.about
+			} else if f.Name == name {
+				return "from a column"
+			}
+		}
+		return ""
+	}
+	for i := range list {
+		channel, purpose := value(&list[i], "channel"), value(&list[i], "purpose")
+		add := func(name, v string, other func(o *Record) bool) {
+			if v != "" && v != "from a column" && !slices.Contains(list[i].Key, name) && slices.ContainsFunc(list, func(o Record) bool { return other(&o) }) {
+				list[i].Key = append(slices.Clone(list[i].Key), name)
+			}
+		}
+		add("channel", channel, func(o *Record) bool { return value(o, "channel") != channel })
+		add("purpose", purpose, func(o *Record) bool { return value(o, "channel") == channel && value(o, "purpose") != purpose })
+	}
+}
+
+// order puts the fields of a record into the entity's order.
+func order(r *Record) {
+	e := importers.ByName(r.Entity)
+	slices.SortStableFunc(r.Fields, func(a, b Field) int { return e.Field(a.Name) - e.Field(b.Name) })
+}
+
+// status drafts how an answer is read, and which rows answer.
+func (s *suggestion) status(col int) (Field, []mappings.Condition) {
+	f := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
+	f.why(s.counts(col))
+	s.enum(&f, col, answers)
+	if _, yes := f.Spec.Enum["yes"]; yes || f.Spec.Enum["no"] != nil {
+		switch {
+		case s.look.optout(col):
+			f.Spec.Polarity = "inverted"
+			f.why("the header sounds like an opt-out, so yes means withdrawn and no says nothing")
+		case yes && fits("double", plain(s.look.Columns[col].Header)) > 0:
+			f.Spec.Enum = map[string]mappings.Strings{"given": append(f.Spec.Enum["yes"], f.Spec.Enum["given"]...)}
+			f.why("the header speaks of a confirmation: a no means that nobody confirmed, which is no answer")
+			return f, []mappings.Condition{{Column: s.look.Name(col), In: f.Spec.Enum["given"]}}
+		default:
+			f.Spec.Polarity = "normal"
+			f.why("yes is taken for consent by the header")
+		}
+	}
+	return f, nil
+}

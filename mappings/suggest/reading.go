@@ -1,0 +1,159 @@
+package suggest
+
+import (
+	"slices"
+)
+
+// reading is how the headers of a sheet are understood for one entity.
+type reading struct {
+	entity string
+	at     map[string]int // field to column
+	used   map[int]bool
+}
+
+// fieldsOf lists the fields that are looked for, by entity.
+var fieldsOf = map[string][]string{
+	"purpose":        {"purpose_id", "name", "description", "lawful_basis", "owner"},
+	"notice":         {"notice_id", "notice_version", "valid_from", "valid_to", "title", "language", "wording", "wording_digest", "url"},
+	"activity":       {"activity_id", "name", "controller", "subject_categories", "data_categories", "recipients", "transfers", "retention", "security", "lawful_basis", "owner"},
+	"retention_rule": {"rule_id", "entity", "months", "starts", "action", "authority"},
+	"suppression":    {"email", "phone", "channel", "reason", "occurred_at", "external_id", "subject_id", "note"},
+	"case":           {"request_type", "status", "received_at", "due_at", "extended_to", "closed_at", "identity_verified", "refusal_reason", "email", "phone", "handler", "requester_name", "external_id", "subject_id", "details"},
+	"consent":        {"email", "phone", "purpose", "notice_version", "notice_id", "proof_kind", "proof_ref", "actor", "actor_role", "method", "collected_via", "language", "lawful_basis", "note", "occurred_at", "channel", "subject_id", "device_id", "external_id"},
+}
+
+// read assigns columns to the fields of an entity: the best fit first, a column to one field only.
+func (l *Look) read(entity string) *reading {
+	r := &reading{entity: entity, at: map[string]int{}, used: map[int]bool{}}
+	type fit struct{ field, col, score int }
+	var list []fit
+	fields := fieldsOf[entity]
+	for col := range l.Columns {
+		header := plain(l.Columns[col].Header)
+		if header == "" {
+			continue
+		}
+		if entity == "consent" && (fits("optout", header) > 0 || l.answers(col)) {
+			continue
+		}
+		for n, field := range fields {
+			if score := max(l.fits(entity, field, col, header), l.holds(entity, field, col)); score > 0 {
+				list = append(list, fit{n, col, score})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b fit) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		return a.field - b.field
+	})
+	for _, f := range list {
+		if _, taken := r.at[fields[f.field]]; !taken && !r.used[f.col] {
+			r.at[fields[f.field]] = f.col
+			r.used[f.col] = true
+		}
+	}
+	return r
+}
+
+// fits says how well the header of a column fits a field, as far as its cells don't belie it.
+func (l *Look) fits(entity, field string, col int, header string) int {
+	c := &l.Columns[col]
+	score := fits(field, header)
+	dated := c.Dates.All() > 0
+	switch entity + "." + field {
+	case "case.status":
+		score = max(fits("state", header), fits("progress", header))
+	case "consent.occurred_at", "suppression.occurred_at":
+		if not := fits("notoccurred", header); not > 0 && score > 0 && score < not+100 {
+			score = 0
+		}
+		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("notoccurred", header) == 0 {
+			score = 1 // nothing but dates, under a header that says nothing against it
+		}
+		if entity == "suppression" && l.leaves(col) {
+			score = 200
+		}
+	case "case.received_at":
+		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && (fits("occurred_at", header) >= 100 || fits("created", header) > 0) {
+			score = 1 // a day that says no more than that it is one, or when the case was opened
+		}
+	case "suppression.external_id", "case.external_id", "consent.external_id":
+		if dated {
+			score = 0
+		}
+	}
+	switch field {
+	case "occurred_at", "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":
+		if c.Epochs*2 > c.Filled {
+			return 0
+		}
+	}
+	switch field {
+	case "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":
+		// Words of other lists are no days.
+		if !dated && c.Filled > 0 && c.knownWords()*2 > c.Filled {
+			return 0
+		}
+	case "request_type", "reason", "handler", "requester_name", "purpose", "channel", "method":
+		if c.Dates.All()*2 > c.Filled && c.Filled > 0 {
+			return 0
+		}
+	}
+	return score
+}
+
+// holds says how well the cells of a column fit a field, whatever its header is.
+func (l *Look) holds(entity, field string, col int) int {
+	c := &l.Columns[col]
+	if c.Filled == 0 {
+		return 0
+	}
+	most := func(known int) bool { return known*2 > c.Filled }
+	switch {
+	case field == "email" && most(c.Emails):
+		return 500
+	case field == "phone" && most(c.Phones):
+		return 400
+	case entity == "case" && field == "request_type":
+		if known, own := c.share(field, answers, "case.status", "reason"); most(own) {
+			return 300
+		} else if most(known) {
+			return 50
+		}
+	case entity == "case" && field == "status":
+		if known, own := c.share("case.status", answers); most(own) {
+			return 250
+		} else if most(known) && fits("asks", plain(c.Header)) == 0 {
+			return 40
+		}
+	case entity == "suppression" && field == "reason":
+		if known, own := c.share(field, "request_type"); most(own) {
+			return 250
+		} else if most(known) {
+			return 50
+		}
+	case field == "channel" && (entity == "consent" || entity == "suppression"):
+		if known, own := c.share(field, answers, "proof_kind"); own > 0 && known*10 >= c.Filled*8 {
+			return 90
+		}
+	}
+	return 0
+}
+
+// knownWords counts the rows whose words some list knows.
+func (c *Column) knownWords() (n int) {
+	for word, rows := range c.Words {
+		known := false
+		for _, list := range []string{answers, "request_type", "case.status", "reason"} {
+			if _, ok := term(list, word); ok {
+				known = true
+			}
+		}
+		if known {
+			n += rows
+		}
+	}
+	return n
+}

@@ -1,0 +1,320 @@
+package suggest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sheetlift/importers"
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+)
+
+// Complete adds to a drafted enum the words of the column that our lists know and the enum does not.
+func (l *Look) Complete(f *Field, col int) {
+	list := f.Name
+	if list == "status" {
+		list = "case.status"
+	}
+	c := l.Of(col)
+	enum := map[string]mappings.Strings{}
+	known := map[string]bool{}
+	for t, ws := range f.Spec.Enum {
+		enum[t] = slices.Clone(ws)
+		known[mappings.FoldWord(t)] = true
+		for _, w := range ws {
+			known[mappings.FoldWord(w)] = true
+		}
+	}
+	for _, w := range f.Spec.NullTokens {
+		known[mappings.FoldWord(w)] = true
+	}
+	unknown := 0
+	for _, word := range c.vocabulary() {
+		if known[word] {
+			continue
+		}
+		if t, ok := meaning(list, word); ok && t != "" {
+			enum[t] = append(enum[t], c.As(word))
+		} else {
+			unknown++
+		}
+	}
+	if f.Spec.Enum = enum; unknown > 0 {
+		f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
+	}
+}
+
+// enum maps the words of a column that our lists know. Others are only counted: a word nobody knows may be anything.
+func (s *suggestion) enum(f *Field, col int, list string) {
+	c := &s.look.Columns[col]
+	unknown := 0
+	enum := map[string]mappings.Strings{}
+	for _, word := range c.vocabulary() {
+		t, ok := meaning(list, word)
+		switch {
+		case !ok:
+			unknown++
+		case t == "":
+			f.Spec.NullTokens = append(f.Spec.NullTokens, c.As(word))
+		default:
+			enum[t] = append(enum[t], c.As(word))
+		}
+	}
+	if c.had > 0 {
+		f.why(fmt.Sprintf("the data-validation list of its cells has %s, of which %s in no row", finding.Count(c.had, "word", "words"), finding.Count(len(c.list), "stands", "stand")))
+	}
+	switch {
+	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
+		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
+	case len(enum) == 0:
+		f.ask("enum", "none of its words is known in seven languages: map them, as term: [words]")
+	case unknown > 0:
+		f.Spec.Enum = enum
+		f.why(strconv.Itoa(unknown) + " of its words are known in no language and would be rejected: sheetlift cells shows them")
+	default:
+		f.Spec.Enum = enum
+		f.why("all of its words are known")
+	}
+}
+
+func (s *suggestion) counts(col int) string {
+	c := &s.look.Columns[col]
+	out := s.look.Say(col) + ": filled in " + strconv.Itoa(c.Filled) + " of " + finding.Count(s.look.Rows, "row", "rows")
+	switch {
+	case c.Emails > 0:
+		out += fmt.Sprintf(", %d e-mail addresses", c.Emails)
+	case c.Phones > 0:
+		out += fmt.Sprintf(", %d international telephone numbers", c.Phones)
+	case s.look.once(col):
+		out += ", no value twice"
+	}
+	return out
+}
+
+// record drafts a record from the fields that were found.
+func (s *suggestion) record(status *Field, about ...string) Record {
+	e := importers.ByName(s.entity)
+	r := Record{Entity: s.entity, Confirm: true, Why: []string{s.why}}
+	there := map[string]int{}
+	s.ownWords()
+	for i := range e.Fields {
+		name := e.Fields[i].Name
+		col, found := s.at[name]
+		switch {
+		case status != nil && name == "status":
+			r.Fields = append(r.Fields, *status)
+			continue
+		case s.entity == "consent" && name == "purpose":
+			if !found {
+				col = -1
+			}
+			r.Fields = append(r.Fields, s.ctx.PurposeField(s.look, col, s.mailings(about), append(about, s.look.File, s.look.Sheet)...))
+			if found {
+				there[name] = col
+			}
+			continue
+		case s.entity == "consent" && strings.HasPrefix(name, "notice_") && (!s.ctx.Notices || !s.pair("notice_id", "notice_version")),
+			s.entity == "consent" && strings.HasPrefix(name, "proof_") && !s.pair("proof_kind", "proof_ref"):
+			if found {
+				delete(s.used, col) // named as left over, so that a person sees it
+			}
+			continue
+		}
+		if !found {
+			if f, ok := s.absent(&e.Fields[i]); ok {
+				r.Fields = append(r.Fields, f)
+			}
+			continue
+		}
+		there[name] = col
+		r.Fields = append(r.Fields, s.field(&e.Fields[i], col))
+		if name == "status" {
+			r.Fields = append(r.Fields, Field{Name: "status_text", Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}, Why: []string{"the source's status word for word"}, Confirm: true})
+		}
+	}
+	why := ""
+	if r.Key, r.History, why = s.key(e, there); why != "" {
+		r.Why = append(r.Why, "key: "+why)
+	}
+	s.look.DeclareDays(&r)
+	return r
+}
+
+// DeclareDays says of a day in the key that it is a real date where all of its cells are: what is in a key must not depend on other rows.
+func (l *Look) DeclareDays(r *Record) {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		dates := func(c Column) bool {
+			return c.Dates.Cells > 0 && c.Dates.All() == c.Dates.Cells && l.Name(c.Index) == f.Spec.From[0]
+		}
+		if f.Name == "received_at" && slices.Contains(r.Key, f.Name) && len(f.Spec.Format) == 0 && len(f.Asks) == 0 && len(f.Spec.From) == 1 && slices.ContainsFunc(l.Columns, dates) {
+			f.Spec.Format = mappings.Strings{"serial"}
+			f.why("a date in a key is declared")
+		}
+	}
+}
+
+// ownWords takes a reason in words that no list knows for a note: what matters is that the contact point must not be used.
+func (s *suggestion) ownWords() {
+	col, ok := s.at["reason"]
+	if !ok || s.entity != "suppression" || s.look.Columns[col].Filled == 0 {
+		return
+	}
+	if known, _ := s.look.Columns[col].share("reason"); known > 0 || s.look.Columns[col].had > 0 {
+		return
+	}
+	delete(s.at, "reason")
+	if _, taken := s.at["note"]; !taken {
+		s.at["note"] = col
+	} else {
+		delete(s.used, col)
+	}
+}
+
+// mailings are the words that the purpose of a list of contact points has, as far as the header names no other channel.
+func (s *suggestion) mailings(about []string) []string {
+	if !s.contact || len(about) > 0 && !slices.Contains([]string{"", "email"}, channelOf(plain(about[0]))) {
+		return nil
+	}
+	return Marketing
+}
+
+// pair reports whether both halves of an answer have columns.
+func (s *suggestion) pair(a, b string) bool {
+	_, one := s.at[a]
+	_, two := s.at[b]
+	return one && two
+}
+
+// absent drafts a required field that no column holds.
+func (s *suggestion) absent(f *importers.Field) (Field, bool) {
+	if !f.Required {
+		return Field{}, false
+	}
+	out := Field{Name: f.Name, Confirm: true}
+	state := func(value, why string) (Field, bool) {
+		s.ctx.State(&out, s.entity, value)
+		out.why(why)
+		return out, true
+	}
+	switch s.entity + "." + f.Name {
+	case "suppression.channel":
+		if _, phone := s.at["phone"]; phone {
+			return state("any", "no column names a channel, and there are telephone numbers; any covers all")
+		}
+		return state("email", "no column names a channel, and the contact points are e-mail addresses")
+	case "suppression.reason":
+		name := plain(s.look.File + " " + s.look.Sheet)
+		for _, r := range [][2]string{{"bounce", "bounce"}, {"unzustellbar", "bounce"}, {"complain", "complaint"}, {"beschwerde", "complaint"}, {"spam", "complaint"}, {"widerspr", "objection"}, {"objection", "objection"}, {"opposition", "objection"}, {"robinson", "objection"}} {
+			if strings.Contains(name, r[0]) {
+				return state(r[1], "no column names a reason by a word that is known; the name says "+r[1])
+			}
+		}
+		return state("opt_out", "no column names a reason by a word that is known; an opt-out is lifted only by a provably later receipt. A list of bounces needs bounce")
+	case "case.status":
+		if f, ok := s.closed(); ok {
+			return f, true
+		}
+		return state("open", "no column names a status; an open case loses no due date")
+	case "case.request_type":
+		if right, ok := s.look.rightInName(); ok {
+			return state(right, "no column names the right that was exercised; the name does")
+		}
+		return state("other", "no column names the right that was exercised; other keeps the case and its due date")
+	case "purpose.name", "activity.name":
+		for _, other := range []string{"purpose_id", "activity_id"} {
+			if col, ok := s.at[other]; ok {
+				out.Spec.From = mappings.Columns{s.look.Name(col)}
+				out.why("no column holds a name of its own")
+				return out, true
+			}
+		}
+	case "activity.activity_id":
+		if col, ok := s.at["name"]; ok {
+			out.Spec.From = mappings.Columns{s.look.Name(col)}
+			out.why("no column holds a number of the record, so its name tells it apart")
+			return out, true
+		}
+	}
+	ask := "which column is it? " + f.Doc
+	if left := s.unused(f); left != "" {
+		ask += ". Not taken yet: " + left
+	}
+	out.ask("from", ask)
+	return out, true
+}
+
+// unused names the columns that no field is read from, those of days for a day.
+func (s *suggestion) unused(f *importers.Field) string {
+	var list []string
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if day := f.Type == importers.Date || f.Type == importers.DateTime; !s.used[col] && c.Header != "" && (!day || c.Dates.All() > 0) {
+			list = append(list, s.look.Say(col))
+		}
+	}
+	return strings.Join(list[:min(len(list), 8)], ", ")
+}
+
+// closed drafts the status of a case from a column that says yes or no to whether it is closed.
+func (s *suggestion) closed() (Field, bool) {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if s.used[col] || fits("closed_at", plain(c.Header)) == 0 || c.Filled == 0 || len(c.Words) == 0 {
+			continue
+		}
+		f := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
+		for _, word := range c.sortedWords() {
+			switch says, _ := term(answers, word); says {
+			case "yes":
+				f.Spec.Enum["closed_fulfilled"] = append(f.Spec.Enum["closed_fulfilled"], c.As(word))
+			case "no":
+				f.Spec.Enum["open"] = append(f.Spec.Enum["open"], c.As(word))
+			default:
+				return f, false
+			}
+		}
+		s.used[col] = true
+		f.why(s.counts(col))
+		f.why("its header asks whether the case is closed; whether it was refused, no column says")
+		return f, true
+	}
+	return Field{}, false
+}
+
+// field drafts how a column is read.
+func (s *suggestion) field(f *importers.Field, col int) Field {
+	out := Field{Name: f.Name, Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
+	out.why(s.counts(col))
+	c := &s.look.Columns[col]
+	switch f.Type {
+	case importers.Email:
+		out.Spec.Normalize = mappings.Strings{"trim"}
+	case importers.Phone:
+		out.Spec.Normalize = mappings.Strings{"trim"}
+		switch _, email := s.at["email"]; {
+		case c.Filled == c.Phones:
+		case email && s.entity == "consent":
+			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*(\+|00)`}}
+			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %s out; to take more, declare region: and remove when:", finding.Count(c.Filled-c.Phones, "number without country code is left", "numbers without country code are left")))
+		default:
+			out.ask("region", fmt.Sprintf("%s no country code: which country, as DE or FR?", finding.Count(c.Filled-c.Phones, "number has", "numbers have")))
+		}
+	case importers.Date, importers.DateTime:
+		s.look.Date(&out, col)
+	case importers.ID:
+		out.Spec.Normalize = mappings.Strings{"trim"}
+	case importers.Enum, importers.Bool:
+		list := f.Name
+		if list == "status" {
+			list = "case.status"
+		}
+		if fieldWords[list] == nil {
+			break // its own terms
+		}
+		s.enum(&out, col, list)
+	}
+	return out
+}
