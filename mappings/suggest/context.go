@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheetlift/mappings"
 )
@@ -139,10 +140,11 @@ func (c *Context) likely(about, texts []string) (int, string) {
 		return found
 	}
 	for _, text := range texts {
+		words := wordsOf(text)
 		text = plain(text)
 		if i := only(func(p *Purpose) bool {
 			code, name := plain(p.Code), plain(p.Name)
-			return len(code) > 3 && strings.Contains(text, code) || len(name) > 3 && strings.Contains(text, name) || len(text) > 3 && strings.Contains(code+" "+name, text)
+			return slices.Contains(words, code) || len(code) > 3 && strings.Contains(text, code) || len(name) > 3 && strings.Contains(text, name) || len(text) > 3 && strings.Contains(code+" "+name, text)
 		}); i >= 0 {
 			return i, "its name stands in the header or the file's name"
 		}
@@ -168,6 +170,14 @@ func (c *Context) likely(about, texts []string) (int, string) {
 
 func holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// wordsOf are the words of a text as plain gives them: a short code is named by a word of its own only.
+func wordsOf(text string) (words []string) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		words = append(words, plain(word))
+	}
+	return words
 }
 
 // State makes a field one value for the whole file. In a consent somebody answers for it.

@@ -71,7 +71,7 @@ func mix(a, b uint64) uint64 {
 // keyParts are fields by which records of an entity can be told apart: who or what they are about, then what else a row may be about.
 // Each of the first alone is enough where it never repeats; the others only narrow one of them.
 var keyParts = map[string]struct{ ids, more []string }{
-	"consent":        {[]string{"external_id", "subject_id", "email", "phone", "device_id"}, []string{"purpose", "channel", "notice_id", "notice_version", "collected_via"}},
+	"consent":        {[]string{"external_id", "subject_id", "email", "phone", "device_id"}, []string{"purpose", "channel"}},
 	"suppression":    {[]string{"external_id", "email", "phone", "subject_id"}, []string{"channel", "reason"}},
 	"case":           {[]string{"external_id", "email", "subject_id", "phone", "requester_name"}, []string{"request_type", "received_at"}},
 	"purpose":        {[]string{"purpose_id"}, nil},

@@ -128,6 +128,23 @@ func TestStatedPurposeHasEvidence(t *testing.T) {
 	}
 }
 
+// A short code of a purpose is named where a word is the code, not where a word holds it.
+func TestShortCodesOfPurposes(t *testing.T) {
+	two := Context{Name: "s", Purposes: []Purpose{{"sms", "Offers on the phone"}, {"ews", "Letters"}}, By: ctx.By}
+	for header, want := range map[string]string{"SMS erlaubt": "sms", "Consent (EWS)": "ews", "Consent to news": ""} {
+		d := Suggest(lookAt("export.csv", "Email|"+header, "a@example.com|yes", "b@example.com|no"), &two)
+		got := ""
+		for _, f := range d.Records[0].Fields {
+			if f.Name == "purpose" && f.Spec.Const != nil {
+				got = *f.Spec.Const
+			}
+		}
+		if got != want {
+			t.Errorf("%s: purpose %q, want %q\n%s", header, got, want, d.YAML())
+		}
+	}
+}
+
 // A key is the smallest set of meaningful columns that the rows prove; where only the time tells rows of consents apart, they are events.
 func TestKeysAreProven(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -143,6 +160,7 @@ func TestKeysAreProven(t *testing.T) {
 		"an id of the entry":  {"x.csv", []string{"Consent ID|Email|Purpose|Consent", "7|a@example.com|news|yes", "8|a@example.com|ads|no"}, []string{"external_id"}, false},
 		"a row twice":         {"x.csv", []string{"Email|Consent", "a@example.com|yes", "a@example.com|yes", "b@example.com|no"}, []string{"email"}, false},
 		"events":              {"x.csv", []string{"Email|Purpose|Consent|Timestamp", "a@example.com|news|yes|2024-03-14", "a@example.com|news|no|2024-04-14", "a@example.com|ads|no|2024-04-14"}, []string{"email", "purpose"}, true},
+		"events by two ways":  {"x.csv", []string{"Customer ID|Email|Consent|Consent date|Source", "1|a@example.com|yes|2024-03-14|web", "1|a@example.com|no|2024-04-14|phone"}, []string{"subject_id"}, true},
 		"blanks in an id":     {"x.csv", []string{"Customer ID|Email|Consent", "1|a@example.com|yes", "|b@example.com|no"}, []string{"email"}, false},
 		"two reasons":         {"suppression.csv", []string{"Email|Reason", "a@example.com|bounce", "a@example.com|unsubscribed"}, []string{"email", "channel", "reason"}, false},
 		"two rights":          {"x.csv", []string{"Ticket|Email|Request type|Received", "1|a@example.com|access|2026-03-12", "1|a@example.com|erasure|2026-03-12"}, []string{"external_id", "request_type"}, false},
