@@ -324,7 +324,10 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 		d.res.Rows.add(sources[i].Rows)
 		d.res.Staged = append(d.res.Staged, files[i]...)
 	}
-	return d.againstElsewhere(in.frozen)
+	if err := d.againstElsewhere(in.frozen); err != nil {
+		return err
+	}
+	return d.tellAside()
 }
 
 // plan compiles the mapping of a sheet by the profile that map made, if it is at hand; the survey then makes it anew and compares.

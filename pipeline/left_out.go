@@ -226,11 +226,12 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		}
 	}
 	part := fr.part(s.Name)
-	if len(wanted) == 0 && (part == nil || part.Sheet == "") {
+	aside := mayRestElsewhere(s, m, decided) // rows that rest on another lawful basis were skipped and are on no list
+	if len(wanted) == 0 && !aside && (part == nil || part.Sheet == "") {
 		return nil
 	}
 	sh, err := q.openSheet(ctx, fr, s, m, nil)
-	if err != nil || len(wanted) == 0 && len(sh.view.heard) == 0 {
+	if err != nil || len(wanted) == 0 && !aside && len(sh.view.heard) == 0 {
 		if err == nil {
 			sh.close()
 		}
@@ -247,7 +248,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		return sh.each(ctx, func(b *source.Block) error {
 			plan.Keep(b, &kept)
 			for k := range kept.List {
-				if row := &kept.List[k]; wanted[row.Num] != nil {
+				if row := &kept.List[k]; wanted[row.Num] != nil || len(row.Aside) > 0 {
 					f(row)
 				}
 			}
@@ -288,6 +289,13 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		})
 	}
 	if err := rows(func(row *mappings.Row) {
+		if len(row.Aside) > 0 && !back(row, row.Num) {
+			l.aside(s, row, fmt.Sprintf("%s of %s row %d", s.Name, fr.Snapshot, row.Num),
+				spoken{snapshot: fr.Snapshot, number: fr.Number, file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
+		}
+		if wanted[row.Num] == nil {
+			return
+		}
 		l.went(now, fr, s, row, wanted[row.Num])
 		say(row, row.Num, spoken{file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
 		l.link(s, row, wanted[row.Num], back(row, row.Num))
