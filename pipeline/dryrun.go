@@ -146,6 +146,7 @@ type dryRunner struct {
 	came      map[string]*came // by source: see leftOut
 	token     func(kind, value string) string
 	given     heldGiven
+	replaced  []finding.Finding                                                // see tookPlace
 	elsewhere []spoken                                                         // what speaks against consents in rows that are none of the snapshot's
 	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 	obtained  map[string]int64                                                 // see firstObtained
@@ -326,6 +327,11 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 	}
 	if err := d.againstElsewhere(in.frozen); err != nil {
 		return err
+	}
+	for _, f := range d.replaced {
+		if err := d.rec.Add(f); err != nil {
+			return err
+		}
 	}
 	return d.tellAside()
 }

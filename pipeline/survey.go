@@ -51,7 +51,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		for i := range p.list {
 			x := &p.list[i]
-			d.cameBack(sh, plan, x.row)
+			d.cameBack(sh, plan, x)
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
 				if speaks(rec) {
