@@ -179,6 +179,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
 	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
+	r.Cases.AsOf = d.today
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}

@@ -294,9 +294,9 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, listed, rejects := hideStaged(r.Staged), r.Listed, r.Rejects
-		r.Listed, r.Rejects = "", nil
-		return func() { restore(); r.Listed, r.Rejects = listed, rejects }
+		restore, listed, rejects, asOf := hideStaged(r.Staged), r.Listed, r.Rejects, r.Cases.AsOf
+		r.Listed, r.Rejects, r.Cases.AsOf = "", nil, ""
+		return func() { restore(); r.Listed, r.Rejects, r.Cases.AsOf = listed, rejects, asOf }
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}

@@ -187,7 +187,7 @@ func figures(r *pipeline.ReviewResult) []figure {
 		{"skipped", reports.Number(j.Rows.Skipped), percent(j.Rows.Skipped, j.Rows.Read)},
 		{"receipts", reports.Number(c.Receipts), "of " + reports.Number(c.Records) + " " + finding.Word(c.Records, "consent", "consents")},
 		{"legacy assertions", reports.Number(c.LegacyAssertions), "consents that lack evidence"},
-		{"open cases", reports.Number(j.Cases.Open), fmt.Sprintf("%s overdue, %s due soon", reports.Number(j.Cases.Overdue), reports.Number(j.Cases.DueSoon))},
+		{"open cases", reports.Number(j.Cases.Open), fmt.Sprintf("%s overdue, %s due soon as of %s", reports.Number(j.Cases.Overdue), reports.Number(j.Cases.DueSoon), r.AsOf)},
 	}
 }
 
