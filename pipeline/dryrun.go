@@ -39,21 +39,21 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	if begun != nil {
 		return nil, begun.refuse(DryRun, ", and a dry-run would take what is in for known and judge the rest alone")
 	}
+	lost := p.restageEarlier(ctx, DryRun) // of no matter if this dry-run is done already
 	if imp, _, err := p.currentImport(ctx); err != nil {
 		return nil, err
 	} else if imp != nil {
 		dry, rec, err := p.importedDryRun(ctx, imp)
 		if err == nil && dry != nil && dry.Map == in.mapped.Digest && dry.Config == p.batch.digest { // what changed is judged anew
-			err = p.restage(ctx, DryRun, dry, rec)
+			err = p.restageOwn(ctx, DryRun, dry, rec, lost)
 		}
 		var other *IntegrityError
 		if errors.As(err, &other) { // reconcile will say so again; rows can be judged all the same
-			p.opt.Notify(ledger.Remark(err.Error()))
+			p.remark(err.Error())
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	lost := p.restageEarlier(ctx, DryRun) // of no matter if this dry-run is done already
 	var own, others int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
@@ -67,7 +67,7 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	}
 	key := p.key(DryRun, in.mapped.Digest, p.batch.digest, fmt.Sprint(own), fmt.Sprint(others))
 	dir := p.workDir(DryRun, key)
-	return execute(ctx, p, task[DryRunResult]{
+	r, err := execute(ctx, p, task[DryRunResult]{
 		stage: DryRun, key: key,
 		pre:   map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
 		check: func(_ context.Context, r *DryRunResult) error { return dryRunFiles(r, dir) },
@@ -80,6 +80,10 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 			return p.dryRun(ctx, in, dir, r)
 		},
 	})
+	if err == nil {
+		err = p.onlySaid(lost)
+	}
+	return r, err
 }
 
 // dryRunInputs are what a dry-run rests on, after its gate held.
