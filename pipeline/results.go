@@ -377,7 +377,19 @@ type RunResult struct {
 	Batch   string `json:"batch"`
 	Stages  []any  `json:"stages"`
 	Waiting string `json:"waiting,omitempty"`
+	Fault   *Fault `json:"fault,omitempty"` // why it stopped, if nobody is waited for
 }
+
+// Fault is what went wrong, as a result.
+type Fault struct {
+	Schema  string `json:"schema"`
+	Code    int    `json:"code"` // the exit code
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// FaultSchema is the form of a Fault.
+const FaultSchema = "sheetlift/fault/v1"
 
 // TraceResult leads from an external id, or from a cell, to records and their cells.
 type TraceResult struct {

@@ -17,8 +17,12 @@ import (
 
 // sheetliftIn runs a command on a batch and gives its exit code and streams.
 func sheetliftIn(dir, verb string, args ...string) (code int, out, talk string) {
+	return sheetliftPlain(append([]string{verb, filepath.Join(dir, "batch.yaml")}, args...)...)
+}
+
+func sheetliftPlain(args ...string) (code int, out, talk string) {
 	var o, e bytes.Buffer
-	code = run(context.Background(), append([]string{verb, filepath.Join(dir, "batch.yaml")}, args...), stdio{strings.NewReader(""), &o, &e})
+	code = run(context.Background(), args, stdio{strings.NewReader(""), &o, &e})
 	return code, o.String(), e.String()
 }
 
