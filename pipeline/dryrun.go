@@ -32,6 +32,9 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.refuseUndo(ctx, DryRun); err != nil {
+		return nil, err
+	}
 	begun, err := p.begun(ctx)
 	if err != nil {
 		return nil, err

@@ -261,9 +261,9 @@ type EntityCount struct {
 // CaseCount counts the open cases of a dry-run as of the newest obtained_at, or those of the register as of today.
 type CaseCount struct {
 	AsOf    string `json:"as_of,omitempty"` // that day; no part of the digest, since the manifest has it; results of earlier versions have none
-	Open    int `json:"open"`
-	Overdue int `json:"overdue"`
-	DueSoon int `json:"due_soon"` // within seven days
+	Open    int    `json:"open"`
+	Overdue int    `json:"overdue"`
+	DueSoon int    `json:"due_soon"` // within seven days
 }
 
 // StagedFile is one staged file.

@@ -171,6 +171,12 @@ func judgeRows(r *pipeline.ReviewResult, j *pipeline.ReviewJudged, rows string) 
 	case j.Imported:
 		return verdict{"Imported", rows + ", within the stated tolerances. It is not reconciled yet." + stale, "good"}
 	}
+	switch imp := stage(r, pipeline.Import); {
+	case imp.State == "stale" && strings.Contains(imp.Why, "undo has begun"):
+		return verdict{"Undo not finished", rows + ", within the stated tolerances. A part of it is in the register still." + stale, "open"}
+	case imp.State == "running", imp.State == "interrupted", imp.State == "failed":
+		return verdict{"Import not finished", rows + ", within the stated tolerances. Its import is " + imp.State + strings.TrimSuffix(": "+imp.Why, ": ") + "." + stale, "open"}
+	}
 	return verdict{"Passed, not imported", rows + ", within the stated tolerances. Nothing is in the register yet." + stale, "good"}
 }
 
