@@ -109,3 +109,21 @@ func TestRuleARunThatBrokeOffSaysWhy(t *testing.T) {
 		t.Errorf("said more than once: %s", talk)
 	}
 }
+
+// A file that can't be written where it is wanted is a fault of the disk, whichever it is, and known before any work.
+func TestRuleAFileThatCantBeWrittenIsIncomplete(t *testing.T) {
+	dir := t.TempDir()
+	if err := lay(filepath.Join("testdata", "batch"), dir); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "nosuch", "report")
+	for _, args := range [][]string{{"run", "--junit", out + ".xml"}, {"run", "--sarif", out + ".sarif"}, {"dryrun", "--ndjson", out + ".ndjson"}, {"run"}, {"report", "--html", out + ".html"}, {"report", "--xlsx", out + ".xlsx"}} {
+		code, _, talk := sheetliftIn(dir, args[0], args[1:]...)
+		if len(args) == 1 {
+			continue
+		}
+		if code != exitIncomplete || !strings.Contains(talk, "can't be written") || !strings.Contains(talk, "name a file in a folder") {
+			t.Errorf("%v: exit code %d, %s", args, code, talk)
+		}
+	}
+}
