@@ -32,6 +32,7 @@ type Row struct {
 	Reason  string      // of a declared skip
 	Records []RecordOut // of an accepted row, in the order of the mapping
 	Partial []RecordOut // of a rejected row: what could be read of its records. Never to be imported: it may speak against others
+	Aside   []RecordOut // of any row: what could be read of records that say no and rest on another lawful basis. They are no consents
 }
 
 // RecordOut is one record of an accepted row. Of a row that the plan gives its strings may be kept, its slices not.
@@ -82,7 +83,7 @@ func (pl *Plan) begin() {
 // judge fills pl.row and pl.findings for row i.
 func (pl *Plan) judge(b *source.Block, i int) {
 	pl.findings = pl.findings[:0]
-	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0], Partial: pl.row.Partial[:0]}
+	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0], Partial: pl.row.Partial[:0], Aside: pl.row.Aside[:0]}
 	if b.Line != nil {
 		pl.row.Line = b.Line[i]
 	}
@@ -172,6 +173,7 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 	rec.Key, rec.KeyDup, rec.KeyRows = "", false, 1
 	if s.basis >= 0 {
 		if out := s.readers[s.basis].read(b, i); out.bad.rule == "" && out.v.Set && out.v.Text != "consent" {
+			pl.setAside(s, rec, b, i)
 			return "consent.not_consent", false
 		}
 	}
@@ -229,6 +231,37 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 		}
 	}
 	return "", true
+}
+
+// setAside keeps what can be read of a record that rests on another lawful basis, if it says no: towards processing on legitimate interest
+// that is in effect an objection.
+func (pl *Plan) setAside(s *boundSpec, rec *RecordOut, b *source.Block, i int) {
+	if s.status < 0 {
+		return
+	}
+	said := s.readers[s.status].read(b, i)
+	if said.bad.rule != "" || said.null || said.noAnswer || said.v.Text != importers.StatusRefused && said.v.Text != importers.StatusWithdrawn {
+		return
+	}
+	out := *rec
+	out.Values, out.Columns, out.Alike, out.set = slices.Clone(s.blank), make([][]int, len(s.blank)), false, 0
+	out.Key, out.KeyDup, out.KeyRows, out.codes = "", false, 1, nil
+	for j := range s.fields {
+		f := &s.fields[j]
+		switch read := s.readers[j].read(b, i); {
+		case read.bad.rule == "" && !read.null:
+			own := read.v
+			out.Values[f.index] = &own
+			out.Columns[f.index] = slices.Clone(read.used)
+			out.set |= 1 << f.index
+		case read.bad.rule != "" && slices.Contains(subjectKinds, f.field.Name):
+			if v, meant := s.readers[j].bare(b, i); meant {
+				own := v
+				out.Values[f.index] = &own
+			}
+		}
+	}
+	pl.row.Aside = append(pl.row.Aside, out)
 }
 
 // own gives a value that outlives the next one.

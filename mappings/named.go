@@ -6,13 +6,14 @@ import "sheetlift/importers"
 type NamedRecord struct {
 	Entity *importers.Entity
 	Key    string
+	Spec   int // index of the record in the mapping
 }
 
 // Named lists the records whose keys can be read in a row that was rejected or skipped: the row does not give them, but it
 // is there. It is for the row that emit was called with, until emit returns.
 func (pl *Plan) Named(row *Row) []NamedRecord {
 	var list []NamedRecord
-	for _, s := range pl.specs {
+	for n, s := range pl.specs {
 		s.begin()
 		if !s.applies(row.Block, row.Index) {
 			continue
@@ -32,7 +33,7 @@ func (pl *Plan) Named(row *Row) []NamedRecord {
 			return nil
 		})
 		if whole {
-			list = append(list, NamedRecord{s.entity, string(key)})
+			list = append(list, NamedRecord{s.entity, string(key), n})
 		}
 	}
 	return list

@@ -29,6 +29,7 @@ type standing struct {
 	consent  bool        // a consent event of this batch, which an erasure may reject
 	linked   bool        // its keys are among those of linked rows
 	row      int         // of a row of several records, see mixedRow; else 0
+	aside    *setAside   // no consent event: it rests on another lawful basis, and opposes nothing
 }
 
 // rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
@@ -143,6 +144,7 @@ func (o *opponents) overrule(given importers.Event) (bool, string) {
 func (f *facts) opposing(list []*against, scope importers.Scope, keys []importers.Key) (stands, all opponents) {
 	for _, a := range list {
 		switch {
+		case a.aside != nil:
 		case a.event != nil && a.event.Scope.Opposes(scope):
 			all.events = append(all.events, *a.event)
 			if !f.rejects(a) {
@@ -271,7 +273,7 @@ func (a *against) append(p []byte) []byte {
 	default:
 		dated = a.suppression.Dated
 	}
-	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)))
+	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)|flag(a.aside != nil, 16)))
 	p = binary.AppendUvarint(p, uint64(a.row))
 	p = binary.AppendUvarint(p, uint64(len(a.records)))
 	for _, id := range a.records {
@@ -280,6 +282,10 @@ func (a *against) append(p []byte) []byte {
 	p = binary.AppendUvarint(p, uint64(len(a.keys)))
 	for _, k := range a.keys {
 		text(k.Kind, k.System, k.Value)
+	}
+	if x := a.aside; x != nil {
+		text(x.source, x.snapshot, x.file, x.sheet, x.field, x.basis)
+		number(int64(x.number), int64(x.row), int64(x.line), int64(x.column))
 	}
 	switch of {
 	case ofSuppression:
@@ -311,6 +317,11 @@ func readAgainst(k *mappings.Kept) *against {
 	for i := range a.keys {
 		a.keys[i] = importers.Key{Kind: k.Text(), System: k.Text(), Value: k.Text()}
 	}
+	if flags&16 != 0 {
+		a.aside = &setAside{spoken: spoken{source: k.Text(), snapshot: k.Text(), file: k.Text(), sheet: k.Text(), field: k.Text()}, basis: k.Text()}
+		x := a.aside
+		x.number, x.row, x.line, x.column = int(k.Varint()), int(k.Varint()), int(k.Varint()), int(k.Varint())
+	}
 	switch of {
 	case ofSuppression:
 		a.suppression = &importers.Suppression{ID: k.Text(), Reason: k.Text(), Scope: importers.Scope{Purpose: k.Text(), Channel: k.Text()}, Dated: dated,
@@ -334,6 +345,9 @@ func (a *against) own() *against {
 		for _, s := range list {
 			*s = strings.Clone(*s)
 		}
+	}
+	if x := a.aside; x != nil {
+		own(&x.source, &x.snapshot, &x.file, &x.sheet, &x.field, &x.basis)
 	}
 	switch {
 	case a.suppression != nil:

@@ -26,6 +26,7 @@ type house struct {
 	dir string
 	url string
 
+	said     []string  // remarks
 	opened   *store.DB // what the test itself looks with
 	progress func(stage, source string, done, all int64)
 }
@@ -176,7 +177,11 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 			return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		},
 		Encode: func(w io.Writer, f finding.Finding) error { return json.NewEncoder(w).Encode(f) },
-		Notify: func(ledger.Notice) {}, Progress: h.progress,
+		Notify: func(n ledger.Notice) {
+			if n.Event == ledger.NoticeRemark {
+				h.said = append(h.said, n.Message)
+			}
+		}, Progress: h.progress,
 	})
 }
 

@@ -18,7 +18,8 @@ type decision struct {
 	version int64              // correction: the version it is made against
 	err     error              // the register can't be asked
 	subject importers.Subject
-	about   []*against // what speaks against the subject
+	about   []*against  // what speaks against the subject
+	beside  []*setAside // noes on other lawful bases, of a given consent that nothing overrules
 }
 
 type note struct{ rule, field, message string }

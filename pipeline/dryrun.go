@@ -32,6 +32,9 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.refuseUndo(ctx, DryRun); err != nil {
+		return nil, err
+	}
 	begun, err := p.begun(ctx)
 	if err != nil {
 		return nil, err
@@ -39,21 +42,21 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	if begun != nil {
 		return nil, begun.refuse(DryRun, ", and a dry-run would take what is in for known and judge the rest alone")
 	}
+	lost := p.restageEarlier(ctx, DryRun) // of no matter if this dry-run is done already
 	if imp, _, err := p.currentImport(ctx); err != nil {
 		return nil, err
 	} else if imp != nil {
 		dry, rec, err := p.importedDryRun(ctx, imp)
 		if err == nil && dry != nil && dry.Map == in.mapped.Digest && dry.Config == p.batch.digest { // what changed is judged anew
-			err = p.restage(ctx, DryRun, dry, rec)
+			err = p.restageOwn(ctx, DryRun, dry, rec, lost)
 		}
 		var other *IntegrityError
 		if errors.As(err, &other) { // reconcile will say so again; rows can be judged all the same
-			p.opt.Notify(ledger.Remark(err.Error()))
+			p.remark(err.Error())
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	lost := p.restageEarlier(ctx, DryRun) // of no matter if this dry-run is done already
 	var own, others int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if own, err = register.OwnRevision(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
@@ -67,7 +70,7 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	}
 	key := p.key(DryRun, in.mapped.Digest, p.batch.digest, fmt.Sprint(own), fmt.Sprint(others))
 	dir := p.workDir(DryRun, key)
-	return execute(ctx, p, task[DryRunResult]{
+	r, err := execute(ctx, p, task[DryRunResult]{
 		stage: DryRun, key: key,
 		pre:   map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
 		check: func(_ context.Context, r *DryRunResult) error { return dryRunFiles(r, dir) },
@@ -80,6 +83,10 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 			return p.dryRun(ctx, in, dir, r)
 		},
 	})
+	if err == nil {
+		err = p.onlySaid(lost)
+	}
+	return r, err
 }
 
 // dryRunInputs are what a dry-run rests on, after its gate held.
@@ -146,6 +153,7 @@ type dryRunner struct {
 	came      map[string]*came // by source: see leftOut
 	token     func(kind, value string) string
 	given     heldGiven
+	replaced  []finding.Finding                                                // see tookPlace
 	elsewhere []spoken                                                         // what speaks against consents in rows that are none of the snapshot's
 	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 	obtained  map[string]int64                                                 // see firstObtained
@@ -178,6 +186,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
 	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
+	r.Cases.AsOf = d.today
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -324,7 +333,15 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 		d.res.Rows.add(sources[i].Rows)
 		d.res.Staged = append(d.res.Staged, files[i]...)
 	}
-	return d.againstElsewhere(in.frozen)
+	if err := d.againstElsewhere(in.frozen); err != nil {
+		return err
+	}
+	for _, f := range d.replaced {
+		if err := d.rec.Add(f); err != nil {
+			return err
+		}
+	}
+	return d.tellAside()
 }
 
 // plan compiles the mapping of a sheet by the profile that map made, if it is at hand; the survey then makes it anew and compares.

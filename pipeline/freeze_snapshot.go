@@ -41,6 +41,9 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 	if spec.Kind != Mended && spec.Kind != Delta {
 		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no snapshot of kind %q", spec.Kind), Remedy: "use --snapshot mended or --snapshot delta"}
 	}
+	if err := p.refuseUndo(ctx, Freeze); err != nil {
+		return nil, err
+	}
 	if err := p.holdFiles(ctx); err != nil {
 		return nil, err
 	}

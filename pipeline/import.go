@@ -48,7 +48,7 @@ func (p *Pipeline) importInputs(ctx context.Context, stage string) (*importable,
 		return nil, err
 	}
 	if in.undos.open {
-		return nil, &GateError{Stage: stage, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}
+		return nil, undoUnderWay(stage)
 	}
 	if in.undos.count > 0 && in.rec.AskedAt <= in.undos.finished {
 		return nil, &GateError{Stage: stage, Why: "the batch was undone since the dry-run", Remedy: "run `sheetlift dryrun` again, and look at it before you import"}

@@ -19,29 +19,44 @@ import (
 // came is what a snapshot after the initial one brings of a source: rows that can be read. One that can't, or that says nothing any
 // more, takes back nothing of what it said before.
 type came struct {
-	keys map[string]int // by entity and key: rows that give it
-	rows map[int]bool   // by number, of a workbook
-	view *mendedView    // of rows that came back in a workbook
+	keys map[string]cameKey        // by entity and key
+	rows map[int]map[string]string // of a workbook: by number and entity, what a row says against consents
+	view *mendedView               // of rows that came back in a workbook
+}
+
+// cameKey is what came under one key.
+type cameKey struct {
+	rows    int
+	first   int    // number of the first row
+	against string // what the rows say against consents, see opposition
 }
 
 // cameBack notes the keys that a row gives.
-func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, row *mappings.Row) {
+func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
+	row := x.row
 	if d.snap.kind == "" {
 		return
 	}
 	c := d.came[sh.src.Name]
 	if c == nil {
-		c = &came{keys: map[string]int{}, rows: map[int]bool{}, view: sh.view}
+		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string]string{}, view: sh.view}
 		d.came[sh.src.Name] = c
 	}
 	if row.Verdict != mappings.Accepted {
 		return
 	}
 	for _, key := range namedKeys(plan, row) {
-		c.keys[key]++
+		k := c.keys[key]
+		if k.rows++; k.first == 0 {
+			k.first = row.Num
+		}
+		c.keys[key] = k
 	}
 	if c.view != nil && c.view.rows != nil {
-		c.rows[row.Num] = true
+		c.rows[row.Num] = map[string]string{}
+	}
+	for i := range x.records {
+		d.cameAgainst(c, row.Num, &x.records[i])
 	}
 }
 
@@ -226,11 +241,12 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		}
 	}
 	part := fr.part(s.Name)
-	if len(wanted) == 0 && (part == nil || part.Sheet == "") {
+	aside := mayRestElsewhere(s, m, decided) // rows that rest on another lawful basis were skipped and are on no list
+	if len(wanted) == 0 && !aside && (part == nil || part.Sheet == "") {
 		return nil
 	}
 	sh, err := q.openSheet(ctx, fr, s, m, nil)
-	if err != nil || len(wanted) == 0 && len(sh.view.heard) == 0 {
+	if err != nil || len(wanted) == 0 && !aside && len(sh.view.heard) == 0 {
 		if err == nil {
 			sh.close()
 		}
@@ -247,7 +263,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		return sh.each(ctx, func(b *source.Block) error {
 			plan.Keep(b, &kept)
 			for k := range kept.List {
-				if row := &kept.List[k]; wanted[row.Num] != nil {
+				if row := &kept.List[k]; wanted[row.Num] != nil || len(row.Aside) > 0 {
 					f(row)
 				}
 			}
@@ -271,13 +287,16 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		}
 		if num > 0 && now != nil && now.view != nil && now.view.rows != nil && l.from.of(fr.Snapshot, s.Name) == l.from.of(l.snap.name, s.Name) {
 			if _, ok := now.view.at[num]; ok {
-				return now.rows[num]
+				return now.rows[num] != nil
 			}
 		}
 		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number)
 	}
 	say := func(row *mappings.Row, num int, at spoken) {
 		if back(row, num) {
+			if num == 0 || l.rows[l.rowPlace(fr.Snapshot, s.Name, num)] <= fr.Number {
+				l.tookPlace(fr, s, plan, row, now, at)
+			}
 			return
 		}
 		said(row, func(k int, rec *mappings.RecordOut) {
@@ -288,6 +307,13 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		})
 	}
 	if err := rows(func(row *mappings.Row) {
+		if len(row.Aside) > 0 && !back(row, row.Num) {
+			l.aside(s, row, fmt.Sprintf("%s of %s row %d", s.Name, fr.Snapshot, row.Num),
+				spoken{snapshot: fr.Snapshot, number: fr.Number, file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
+		}
+		if wanted[row.Num] == nil {
+			return
+		}
 		l.went(now, fr, s, row, wanted[row.Num])
 		say(row, row.Num, spoken{file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
 		l.link(s, row, wanted[row.Num], back(row, row.Num))
@@ -381,7 +407,7 @@ func (l *leavings) cameIn(s *Source, keys []string, now *came, rejected map[stri
 		if l.records[l.id.Record(s.System, entity, name)] > number {
 			continue
 		}
-		if now == nil || now.keys[key] < max(1, rejected[key]) {
+		if now == nil || now.keys[key].rows < max(1, rejected[key]) {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"sheetlift/importers/register"
 	"sheetlift/manifests"
@@ -73,6 +74,7 @@ type Pipeline struct {
 
 	sheets   *sheetPositions
 	expected *expected
+	said     *saidOnce
 
 	spread    bool // over all processors, however few rows there are
 	blockRows int  // most rows handed on at once; 0 for what the reader gives. Nothing may depend on it, which a test shows
@@ -105,6 +107,7 @@ func New(opt Options) (*Pipeline, error) {
 		id:     register.Identity{Namespace: ns, Tenant: opt.Batch.Tenant.Name},
 		snap:   snapshot{name: Initial},
 		sheets: &sheetPositions{at: map[[2]string]int{}}, expected: &expected{},
+		said: &saidOnce{texts: map[string]bool{}},
 	}
 	p.opt.Progress = p.expecting(opt.Progress)
 	if p.home == "" {
@@ -114,6 +117,23 @@ func New(opt Options) (*Pipeline, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// saidOnce is what was remarked upon: stages of one run look at the same things.
+type saidOnce struct {
+	sync.Mutex
+	texts map[string]bool
+}
+
+// remark says something that a person should see, once.
+func (p *Pipeline) remark(text string) {
+	p.said.Lock()
+	again := p.said.texts[text]
+	p.said.texts[text] = true
+	p.said.Unlock()
+	if !again {
+		p.opt.Notify(ledger.Remark(text))
+	}
 }
 
 // Home is the default folder for what a run makes: .sheetlift beside batch.yaml.
@@ -294,9 +314,9 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, listed, rejects := hideStaged(r.Staged), r.Listed, r.Rejects
-		r.Listed, r.Rejects = "", nil
-		return func() { restore(); r.Listed, r.Rejects = listed, rejects }
+		restore, listed, rejects, asOf := hideStaged(r.Staged), r.Listed, r.Rejects, r.Cases.AsOf
+		r.Listed, r.Rejects, r.Cases.AsOf = "", nil, ""
+		return func() { restore(); r.Listed, r.Rejects, r.Cases.AsOf = listed, rejects, asOf }
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}

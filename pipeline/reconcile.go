@@ -26,6 +26,9 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.refuseUndo(ctx, Reconcile); err != nil {
+		return nil, err
+	}
 	imp, rec, err := p.currentImport(ctx)
 	if err != nil {
 		return nil, err

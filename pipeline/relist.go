@@ -79,7 +79,7 @@ func (p *Pipeline) relistFrozen(ctx context.Context, stage string, o *Outcome, f
 // stillGone says of a findings file that could not be made anew that it is still missing.
 func (p *Pipeline) stillGone(stage string, err error) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
-		p.opt.Notify(ledger.Remark(fmt.Sprintf("the findings file of %s of snapshot %s is gone, and was not made anew: %v", stage, p.snap.name, err)))
+		p.remark(fmt.Sprintf("the findings file of %s of snapshot %s is gone, and was not made anew: %v", stage, p.snap.name, err))
 		return nil
 	}
 	return err

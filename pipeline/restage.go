@@ -30,10 +30,31 @@ func dryRunFiles(r *DryRunResult, dir string) error {
 	return nil
 }
 
-// restage makes the files of a dry-run anew if some are gone, though its records are in the register by now: it reads the frozen
-// bytes again and leaves out of account what only imports have brought that began after it. What comes out must be what was recorded, to the byte, or
-// nothing is put in the place of what is left.
+// restage makes the files of a dry-run anew if some are gone, and those of the earlier snapshots that verify looks at. What is gone of these
+// and can't be made anew is only said where nothing rests on it.
 func (p *Pipeline) restage(ctx context.Context, stage string, dry *DryRunResult, rec *ledger.Record) error {
+	lost := p.restageEarlier(ctx, stage)
+	if err := p.restageOwn(ctx, stage, dry, rec, lost); err != nil {
+		return err
+	}
+	return p.onlySaid(lost)
+}
+
+// onlySaid makes a remark of files that can't be made anew, where nothing rests on them.
+func (p *Pipeline) onlySaid(lost error) error {
+	var gate *GateError
+	var other *IntegrityError
+	if errors.As(lost, &gate) || errors.As(lost, &other) {
+		p.remark(lost.Error())
+		return nil
+	}
+	return lost
+}
+
+// restageOwn makes the files of a dry-run anew if some are gone, though its records are in the register by now: it reads the frozen
+// bytes again and leaves out of account what only imports have brought that began after it. What comes out must be what was recorded, to the byte, or
+// nothing is put in the place of what is left. It rests on the files of earlier snapshots; lost says why some of them are gone.
+func (p *Pipeline) restageOwn(ctx context.Context, stage string, dry *DryRunResult, rec *ledger.Record, lost error) error {
 	dir := p.workDir(DryRun, rec.ID)
 	if err := dryRunFiles(dry, dir); !errors.Is(err, errRemake) {
 		return err
@@ -42,14 +63,14 @@ func (p *Pipeline) restage(ctx context.Context, stage string, dry *DryRunResult,
 	if err != nil {
 		return err
 	}
-	if err := p.restageEarlier(ctx, stage); err != nil {
-		return err
+	if lost != nil {
+		return lost
 	}
 	since, err := p.importedSince(ctx, rec)
 	if err != nil {
 		return err
 	}
-	p.opt.Notify(ledger.Remark(fmt.Sprintf("files of the dry-run of snapshot %s are gone; they are made anew from the frozen files", p.snap.name)))
+	p.remark(fmt.Sprintf("files of the dry-run of snapshot %s are gone; they are made anew from the frozen files", p.snap.name))
 	q := *p
 	q.asBefore, q.without = since, map[uuid.UUID]bool{}
 	err = p.db.View(ctx, func(tx *store.Tx) error {
@@ -165,39 +186,37 @@ func (p *Pipeline) restageEarlier(ctx context.Context, stage string) error {
 		if err != nil {
 			return err
 		}
+		before := first(faults)
 		for _, x := range decided {
 			if x.dry.Manifest != fr.Manifest {
 				continue
 			}
-			if err := q.restage(ctx, stage, x.dry, x.rec); err != nil {
+			if err := q.restageOwn(ctx, stage, x.dry, x.rec, before); err != nil {
 				faults = append(faults, err)
 			}
 		}
-		if err := q.restageLast(ctx, stage, decided); err != nil {
+		if err := q.restageLast(ctx, stage, decided, before); err != nil {
 			return err
 		}
 	}
-	if len(faults) > 0 {
-		return faults[0] // the others say the same, or are said next
+	return first(faults) // the others say the same, or are said next
+}
+
+func first(faults []error) error {
+	if len(faults) == 0 {
+		return nil
 	}
-	return nil
+	return faults[0]
 }
 
 // restageLast restages the newest dry-run of a snapshot, which verify looks at, if none of those that decided its rows is it. Nothing
 // rests on it, so it hinders nothing.
-func (p *Pipeline) restageLast(ctx context.Context, stage string, decided []recordedDryRun) error {
+func (p *Pipeline) restageLast(ctx context.Context, stage string, decided []recordedDryRun, lost error) error {
 	dry, rec, err := last[DryRunResult](ctx, p, DryRun)
 	if err != nil || dry == nil || slices.ContainsFunc(decided, func(x recordedDryRun) bool { return x.rec.ID == rec.ID }) {
 		return err
 	}
-	err = p.restage(ctx, stage, dry, rec)
-	var gate *GateError
-	var other *IntegrityError
-	if errors.As(err, &gate) || errors.As(err, &other) {
-		p.opt.Notify(ledger.Remark(err.Error()))
-		return nil
-	}
-	return err
+	return p.onlySaid(p.restageOwn(ctx, stage, dry, rec, lost))
 }
 
 // recordedDryRun is a dry-run that rows of a snapshot were decided by.

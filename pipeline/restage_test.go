@@ -177,31 +177,45 @@ func TestLostListsOfEarlierSnapshots(t *testing.T) {
 			}
 		})
 	}
-	t.Run("only the earlier ones are gone", func(t *testing.T) {
-		t.Parallel()
-		h := start(t)
-		again(h)
-		old, err := filepath.Glob(filepath.Join(h.dir, ".sheetlift", "work", "*", "dryrun-*"))
-		if err != nil || len(old) != 2 {
-			t.Fatal(old, err)
-		}
-		further(h)
-		h.mustRun(pipeline.Reconcile)
-		files := h.filesOf()
-		for _, dir := range old {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
+	for name, look := range map[string]func(*house){
+		"dryrun": again, // as the message of verify says
+		"run":    func(h *house) { h.mustRun(pipeline.Reconcile) },
+		"reconcile": func(h *house) {
+			if _, err := h.open().Reconcile(h.t.Context()); err != nil {
+				h.t.Error(err)
 			}
-		}
-		again(h) // as the message of verify says
-		now := h.filesOf()
-		for path, data := range files {
-			if now[path] != data {
-				t.Errorf("%s is another", filepath.Base(path))
+		},
+	} {
+		t.Run("only the earlier ones are gone: "+name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t)
+			again(h)
+			old, err := filepath.Glob(filepath.Join(h.dir, ".sheetlift", "work", "*", "dryrun-*"))
+			if err != nil || len(old) != 2 {
+				t.Fatal(old, err)
 			}
-		}
-		h.mustVerify()
-	})
+			further(h)
+			h.mustRun(pipeline.Reconcile)
+			files := h.filesOf()
+			for _, dir := range old {
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.said = nil
+			look(h)
+			if len(h.said) != 1 || !strings.Contains(h.said[0], "files of the dry-run of snapshot initial are gone; they are made anew") {
+				t.Errorf("said %q", h.said)
+			}
+			now := h.filesOf()
+			for path, data := range files {
+				if now[path] != data {
+					t.Errorf("%s is another", filepath.Base(path))
+				}
+			}
+			h.mustVerify()
+		})
+	}
 	t.Run("other mappings were tried since the import", func(t *testing.T) {
 		t.Parallel()
 		other := strings.Replace(houseFiles["consents.yaml"], "occurred_at: { from: At, format: iso8601 }", `occurred_at: { from: At, format: "YYYY-DD-MM HH:mm" }`, 1)

@@ -258,11 +258,12 @@ type EntityCount struct {
 	Missing          map[string]int `json:"missing"`
 }
 
-// CaseCount counts the open cases as of the newest obtained_at.
+// CaseCount counts the open cases of a dry-run as of the newest obtained_at, or those of the register as of today.
 type CaseCount struct {
-	Open    int `json:"open"`
-	Overdue int `json:"overdue"`
-	DueSoon int `json:"due_soon"` // within seven days
+	AsOf    string `json:"as_of,omitempty"` // that day; no part of the digest, since the manifest has it; results of earlier versions have none
+	Open    int    `json:"open"`
+	Overdue int    `json:"overdue"`
+	DueSoon int    `json:"due_soon"` // within seven days
 }
 
 // StagedFile is one staged file.
@@ -376,7 +377,19 @@ type RunResult struct {
 	Batch   string `json:"batch"`
 	Stages  []any  `json:"stages"`
 	Waiting string `json:"waiting,omitempty"`
+	Fault   *Fault `json:"fault,omitempty"` // why it stopped, if nobody is waited for
 }
+
+// Fault is what went wrong, as a result.
+type Fault struct {
+	Schema  string `json:"schema"`
+	Code    int    `json:"code"` // the exit code
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// FaultSchema is the form of a Fault.
+const FaultSchema = "sheetlift/fault/v1"
 
 // TraceResult leads from an external id, or from a cell, to records and their cells.
 type TraceResult struct {

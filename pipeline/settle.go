@@ -239,6 +239,11 @@ func (s *settler) row(x *passedRow) error {
 		return nil
 	}
 	s.out.Rows.Accepted++
+	for i, d := range decided {
+		for _, x := range d.beside {
+			x.beside(records[i].id(), fmt.Sprintf("row %d of source %s", row.Num, s.sh.src.Name))
+		}
+	}
 	for i := range keep {
 		if err := s.stillHeld(row, &keep[i].identified); err != nil {
 			return err
@@ -371,6 +376,8 @@ func (s *settler) opposed(x *identified, d *decision) {
 			n.message = strings.TrimSuffix(rule.Meaning, ".") + " (" + why + ")."
 		}
 		d.notes = append(d.notes, n)
+	default:
+		d.beside = besides(d.about, ev, keys)
 	}
 }
 

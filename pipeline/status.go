@@ -72,7 +72,7 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	if o != nil {
 		r.Found = &Found{Stage: stage, Findings: o.Findings, ByRule: o.ByRule, FindingsFile: o.FindingsFile}
 	}
-	if err := p.openCases(ctx, r); err != nil {
+	if err := p.openCases(ctx, r, now); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -213,9 +213,10 @@ func (p *Pipeline) stale(ctx context.Context, r *StatusResult) error {
 	return nil
 }
 
-// openCases counts the open cases in the register as of today.
-func (p *Pipeline) openCases(ctx context.Context, r *StatusResult) error {
-	today := time.Now().UTC().Format(time.DateOnly)
+// openCases counts the open cases in the register as of today, by the database's clock.
+func (p *Pipeline) openCases(ctx context.Context, r *StatusResult, now int64) error {
+	today := time.UnixMicro(now).UTC().Format(time.DateOnly)
+	r.Cases.AsOf = today
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		return register.Each(ctx, tx, importers.ByName("case"), p.id.Tenant, register.Filter{Statuses: []string{"open"}}, func(st *register.Stored) error {
 			r.Cases.Open++

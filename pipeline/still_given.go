@@ -102,7 +102,7 @@ func (a *against) overrules(given importers.Event, keys []importers.Key) bool {
 // wants to be asked once all that makes a row rejected is known.
 func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 	d.given = heldGiven{number: number, by: map[string][]string{}, erased: map[string][]string{}, shown: map[string]int{}}
-	if !slices.ContainsFunc(d.facts.against, func(a *against) bool { return d.facts.rejects(a) != (a.erasure != nil) }) {
+	if !slices.ContainsFunc(d.facts.against, func(a *against) bool { return a.aside != nil || d.facts.rejects(a) != (a.erasure != nil) }) {
 		return nil
 	}
 	consent, given := importers.ByName("consent"), "status = 'given'"
@@ -129,6 +129,10 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 			}
 			if erased, by := importers.Erased(ev, fulfilled); erased {
 				d.given.erased[by] = append(d.given.erased[by], st.ID)
+			} else {
+				for _, x := range besides(about, ev, keys) {
+					x.beside(st.ID, "")
+				}
 			}
 			for _, a := range about {
 				if d.facts.rejects(a) && a.overrules(ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
@@ -217,18 +221,24 @@ func (d *dryRunner) againstElsewhere(fr *FreezeResult) error {
 	return nil
 }
 
+// finding is one about the row.
+func (at *spoken) finding(rule string) finding.Finding {
+	f := finding.New(rule)
+	f.Source, f.File, f.Sheet, f.Row, f.Line, f.Snapshot, f.Field = at.source, at.file, at.sheet, at.row, at.line, at.snapshot, at.field
+	if at.column >= 0 {
+		f.Column, f.Cell = source.Letters(at.column), source.Ref(at.column, at.row)
+	}
+	return f
+}
+
 // stillGiven adds the finding. It is no fault of the row by itself: mended for what it was rejected for, the row comes in.
 func (d *dryRunner) stillGiven(at *spoken, all []string) error {
 	for _, id := range all {
 		d.given.shown[id] = max(d.given.shown[id], at.number)
 	}
 	slices.Sort(all)
-	f := finding.New(stillGiven)
-	f.Source, f.File, f.Sheet, f.Row, f.Line, f.Snapshot = at.source, at.file, at.sheet, at.row, at.line, at.snapshot
-	f.Field, f.Records = at.field, finding.IDs(strings.Join(all, " "))
-	if at.column >= 0 {
-		f.Column, f.Cell = source.Letters(at.column), source.Ref(at.column, at.row)
-	}
+	f := at.finding(stillGiven)
+	f.Records = finding.IDs(strings.Join(all, " "))
 	if at.first.Value != "" {
 		f.SubjectToken = d.token(at.first.Kind, at.first.Value)
 	}

@@ -51,13 +51,14 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
 		for i := range p.list {
 			x := &p.list[i]
-			d.cameBack(sh, plan, x.row)
+			d.cameBack(sh, plan, x)
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
 				if speaks(rec) {
 					d.facts.know(rec, partialID(sh.src, x.row, k), sh.src.System, sh.src.obtained, standing{rejected: true})
 				}
 			}
+			d.knowAside(sh, x.row)
 			if x.row.Verdict != mappings.Accepted {
 				continue
 			}
@@ -140,7 +141,7 @@ func (s *surveyor) block(p *passed) error {
 // distil keeps of a row what the survey wants of it.
 func (s *surveyor) distil(p *passed, x *passedRow) {
 	switch {
-	case s.snap.kind != "":
+	case s.snap.kind != "", len(x.row.Aside) > 0:
 	case x.row.Verdict != mappings.Accepted:
 		if !slices.ContainsFunc(x.row.Partial, func(rec mappings.RecordOut) bool { return speaks(&rec.Record) }) {
 			return

@@ -21,6 +21,7 @@ import (
 type ErrNoSuchRecord struct {
 	Entity string
 	Row    int64 // 0 if an external id was asked for
+	NotYet bool  // an import is unfinished: the record may be one that is not in yet
 	Remedy string
 }
 
@@ -83,7 +84,7 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, err
 	}
 	if len(r.Records) == 0 {
-		return nil, &ErrNoSuchRecord{Entity: e.Name, Remedy: unknownYet("give the key as the source has it, its parts joined by | in the mapping's order", r.Unfinished)}
+		return nil, (&ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}).asOf(r.Unfinished)
 	}
 	if err := p.addOpposed(ctx, r); err != nil {
 		return nil, err

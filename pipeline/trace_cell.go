@@ -129,7 +129,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	case len(found) == 0 && undone:
 		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "what the row gave was taken back by an undo"}
 	case len(found) == 0:
-		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: unknownYet("look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header", r.Unfinished)}
+		return nil, (&ErrNoSuchRecord{Row: refs[0].row, Remedy: "look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header"}).asOf(r.Unfinished)
 	}
 	if reveal {
 		err := p.db.Update(ctx, func(tx *store.Tx) error {

@@ -67,6 +67,20 @@ func (p *Pipeline) lookUndos(ctx context.Context) (u undos, err error) {
 	return u, err
 }
 
+// undoUnderWay is the refusal of a stage while an undo is unfinished: the register holds a part of the batch that will go.
+func undoUnderWay(stage string) *GateError {
+	return &GateError{Stage: stage, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}
+}
+
+// refuseUndo refuses a stage while an undo is unfinished.
+func (p *Pipeline) refuseUndo(ctx context.Context, stage string) error {
+	u, err := p.lookUndos(ctx)
+	if err == nil && u.open {
+		return undoUnderWay(stage)
+	}
+	return err
+}
+
 // notUndone refuses to import while an undo is under way, or when one has ended since the import began.
 func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) error {
 	now, err := p.undos(ctx, tx)
@@ -75,7 +89,7 @@ func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) erro
 	}
 	switch {
 	case now.open:
-		return &GateError{Stage: Import, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}
+		return undoUnderWay(Import)
 	case now.count != seen.count:
 		return &GateError{Stage: Import, Why: "the batch was undone meanwhile", Remedy: "run `sheetlift dryrun` again, and look at it before you import"}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +198,12 @@ func TestKilledUndo(t *testing.T) {
 				break // it had finished before the kill
 			}
 			_, err = h.open().Import(t.Context())
+			wantGate(t, err, "an undo of the batch has begun")
+			_, err = h.open().DryRun(t.Context()) // it would judge by what will go
+			wantGate(t, err, "an undo of the batch has begun")
+			_, err = h.open().Reconcile(t.Context())
+			wantGate(t, err, "an undo of the batch has begun")
+			_, err = h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Delta, Files: []string{filepath.Join(h.dir, "consents.csv")}})
 			wantGate(t, err, "an undo of the batch has begun")
 			tr, err := h.open().Trace(t.Context(), "purpose", "news", false)
 			if err != nil {

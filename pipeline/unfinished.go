@@ -140,12 +140,14 @@ func (p *Pipeline) unfinishedAll(ctx context.Context, tx *store.Tx) ([]Unfinishe
 	return list, nil
 }
 
-// unknownYet adds to the remedy of a record that was not found what is not in the register yet.
-func unknownYet(remedy string, open []Unfinished) string {
+// asOf says of a record that was not found what is not in the register yet.
+func (e *ErrNoSuchRecord) asOf(open []Unfinished) error {
 	for _, u := range open {
 		if u.Stage == Import {
-			return fmt.Sprintf("the import of batch %s is not finished (%d of %s in the register): ask again when it is; or %s", u.Batch, u.Records, finding.Count(u.Of, "record is", "records are"), remedy)
+			e.NotYet = true
+			e.Remedy = fmt.Sprintf("the import of batch %s is not finished (%d of %s in the register): ask again when it is; or %s", u.Batch, u.Records, finding.Count(u.Of, "record is", "records are"), e.Remedy)
+			break
 		}
 	}
-	return remedy
+	return e
 }

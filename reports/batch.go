@@ -18,7 +18,7 @@ func status(p *page, r *pipeline.StatusResult) {
 		of = ", snapshot " + r.Snapshot
 	}
 	p.line("batch %s%s", clean(r.Batch), clean(of))
-	cases(p, r.Cases)
+	cases(p, r.Cases, " in the register", "today")
 	stillGiven(p, r.StillGiven)
 	t := table{head: []string{"stage", "state", "by", "finished", "digest", "remark"}}
 	for _, s := range r.Stages {

@@ -56,14 +56,14 @@ func results() map[string]any {
 				"consent":     {Records: 1200, Receipts: 1, LegacyAssertions: 1199, ByConfidence: map[string]int{"none": 3, "strong": 1197}, Missing: map[string]int{"time": 2, "notice": 1199}},
 				"suppression": {Records: 7},
 			},
-			Cases: pipeline.CaseCount{Open: 3, Overdue: 1}},
+			Cases: pipeline.CaseCount{AsOf: "2026-10-01", Open: 3, Overdue: 1}},
 		"import": &pipeline.ImportResult{Outcome: again, DryRun: long, Entities: []pipeline.ImportedCount{{Entity: "consent", Table: "receipts", Records: 1}, {Entity: "consent", Table: "legacy_assertions", Records: 1199}}},
 		"reconcile": &pipeline.ReconcileResult{Outcome: outcome(false),
 			Sources:  []pipeline.ReconciledSource{{Source: "consents", Frozen: pipeline.Tally{Count: 5}, Staged: pipeline.Tally{Count: 5}, Register: pipeline.Tally{Count: 4}}},
 			Entities: []pipeline.ReconciledEntity{{Source: "consents", Entity: "consent", Staged: pipeline.Tally{Count: 5}, Register: pipeline.Tally{Count: 5}, Agree: true}},
 			Sample:   []pipeline.SamplePair{{Source: "consents", Entity: "consent", Place: "a.csv, row 2", Record: "id", Agree: true}}},
 		"incomplete": &pipeline.ImportResult{Outcome: incomplete, DryRun: long},
-		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, Cases: pipeline.CaseCount{Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
+		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
 			{Stage: "inventory", State: "succeeded", Operator: "Ida", Finished: "2026-10-01T09:00:00Z", Digest: long}, {Stage: "freeze", State: "stale", Why: "batch.yaml changed"}}},
 		"trace": &pipeline.TraceResult{Entity: "consent", Records: []pipeline.TraceRecord{{ID: "id", System: "crm", Class: "receipt", Version: 1, State: "given", StateCause: "receipt",
 			Opposed: []pipeline.OpposedBy{{Snapshot: "delta-1", Place: pipeline.Place{Source: "consents", File: "a.csv", Row: 9, Line: 10, Column: "F", Cell: "F9"}}},

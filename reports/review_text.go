@@ -24,7 +24,7 @@ func review(p *page, r *pipeline.ReviewResult) {
 		verdict = "imported"
 	}
 	p.line("review %s: %s, %s rejected", clean(r.Batch), verdict, counted(j.Rows.Rejected, "row"))
-	cases(p, j.Cases)
+	cases(p, j.Cases, "", "the newest export")
 	stillGiven(p, j.StillGiven)
 	t := table{head: []string{"source", "purpose", "consents", "receipts", "missing most"}}
 	for i := range j.Evidence {

@@ -146,7 +146,7 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 		verdict += ", " + counted(r.Rows.Rejected, "row") + " rejected"
 	}
 	p.head("dryrun", &r.Outcome, verdict)
-	cases(p, r.Cases)
+	cases(p, r.Cases, "", "the newest export")
 	stillGiven(p, r.StillGiven)
 	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerance", "skipped"}}
 	for _, s := range r.Sources {
@@ -209,9 +209,14 @@ func stillGiven(p *page, n int) {
 	}
 }
 
-func cases(p *page, c pipeline.CaseCount) {
+// cases says how many cases are open, and the day they are counted by: what that day is.
+func cases(p *page, c pipeline.CaseCount, where, what string) {
 	if c.Open > 0 {
-		p.line("  open cases: %s, %s overdue, %s due within seven days", number(c.Open), number(c.Overdue), number(c.DueSoon))
+		asOf := ""
+		if c.AsOf != "" {
+			asOf = " as of " + what + ", " + c.AsOf
+		}
+		p.line("  open cases"+where+asOf+": %s, %s overdue, %s due within seven days", number(c.Open), number(c.Overdue), number(c.DueSoon))
 	}
 }
 

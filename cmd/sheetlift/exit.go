@@ -81,7 +81,11 @@ func isIncomplete(err error) bool {
 		src      *source.Error
 		file     *pipeline.FileError
 		database *store.Error
+		record   *pipeline.ErrNoSuchRecord
 	)
+	if errors.As(err, &record) && record.NotYet {
+		return true
+	}
 	if errors.As(err, &src) || errors.As(err, &file) || errors.As(err, &database) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}

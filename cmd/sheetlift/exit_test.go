@@ -32,6 +32,8 @@ func TestExitCode(t *testing.T) {
 		{"the command line", usageError{errors.New("unknown flag")}, exitUsage},
 		{"batch.yaml", fmt.Errorf("load: %w", &pipeline.ConfigError{File: "batch.yaml", Message: "no"}), exitUsage},
 		{"a database URL", fmt.Errorf("open: %w", store.ErrURL), exitUsage},
+		{"a record that there is not", &pipeline.ErrNoSuchRecord{Entity: "consent"}, exitUsage},
+		{"a record that may not be in yet", &pipeline.ErrNoSuchRecord{Entity: "consent", NotYet: true}, exitIncomplete},
 		{"a key", &manifests.Error{Kind: manifests.ErrKey}, exitUsage},
 		{"an input", &source.Error{Kind: source.ErrEmpty}, exitIncomplete},
 		{"a disk", &pipeline.FileError{Path: "x"}, exitIncomplete},

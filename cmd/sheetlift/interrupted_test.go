@@ -17,8 +17,12 @@ import (
 
 // sheetliftIn runs a command on a batch and gives its exit code and streams.
 func sheetliftIn(dir, verb string, args ...string) (code int, out, talk string) {
+	return sheetliftPlain(append([]string{verb, filepath.Join(dir, "batch.yaml")}, args...)...)
+}
+
+func sheetliftPlain(args ...string) (code int, out, talk string) {
 	var o, e bytes.Buffer
-	code = run(context.Background(), append([]string{verb, filepath.Join(dir, "batch.yaml")}, args...), stdio{strings.NewReader(""), &o, &e})
+	code = run(context.Background(), args, stdio{strings.NewReader(""), &o, &e})
 	return code, o.String(), e.String()
 }
 
@@ -131,13 +135,18 @@ func TestAfterAnInterruptedImport(t *testing.T) {
 				}
 			}
 		} else {
-			code, _, talk := sheetliftIn(dir, "trace", "consent", "E1")
-			if code != exitUsage {
-				t.Errorf("trace: exit code %d", code)
+			for _, at := range [][]string{{"consent", "E1"}, {"exports/consents.csv!A2"}} {
+				code, _, talk := sheetliftIn(dir, "trace", at...)
+				if code != exitIncomplete {
+					t.Errorf("trace %v: exit code %d", at, code)
+				}
+				says("trace", talk, `the import of batch small is not finished \(\d of 6 records are in the register\): ask again when it is`)
 			}
-			says("trace", talk, `the import of batch small is not finished \(\d of 6 records are in the register\): ask again when it is`)
 		}
 
+		if code, _, _ := sheetliftIn(dir, "trace", "purpose", "none such"); code != exitIncomplete {
+			t.Errorf("trace of a key that nothing has, while an import is unfinished: exit code %d", code)
+		}
 		died(t, dir, 2)
 		_, out, _ = sheetliftIn(dir, "status", "--output", "json")
 		says("status", out, `"state": "running"`, `"lease_seconds": [12],?$`)

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -29,9 +28,14 @@ func createOut(flag, path string, mode fs.FileMode) (*outFile, error) {
 	}
 	o, err := beginOut(path, mode)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--%s %s: can't be written: %w", flag, path, withoutPath(err))}
+		return nil, unwritableOut(flag, path, err)
 	}
 	return o, nil
+}
+
+// unwritableOut is the fault of a place where a file can't begin: of a disk, like that of one which ends in the middle.
+func unwritableOut(flag, path string, err error) error {
+	return &pipeline.FileError{Path: path, Message: "can't be written (--" + flag + "): " + withoutPath(err).Error(), Remedy: "name a file in a folder that you may write to, with room for it", Err: err}
 }
 
 func beginOut(path string, mode fs.FileMode) (*outFile, error) {

@@ -32,7 +32,7 @@ func replaceable(kind, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return usageError{fmt.Errorf("--%s %s: can't be written: %w", kind, path, withoutPath(err))}
+		return unwritableOut(kind, path, err)
 	case !st.Mode().IsRegular():
 		return usageError{fmt.Errorf("--%s %s: is no file that can be replaced", kind, path)}
 	case st.Size() == 0:

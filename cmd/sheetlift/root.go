@@ -33,13 +33,16 @@ func run(ctx context.Context, args []string, std stdio) (code int) {
 	root := newRoot(std)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !started && out.err == nil {
 		err = usageError{err} // the command line itself: an unknown command, a wrong number of arguments
 	}
 	err = out.heard(err)
 	if err != nil {
 		err = named{err, hideArguments(args)}
+	}
+	if wantsFault(cmd, args, out, err) {
+		err = join(err, out.fault(err))
 	}
 	complain(std.err, err)
 	return exitCode(err)
@@ -113,9 +116,27 @@ stdout is data, stderr is talk, the exit code is the verdict:
 			root.AddCommand(c)
 		}
 	}
+	plainArgs(root)
+	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("help")
 	root.SetCompletionCommandGroupID("help")
 	return root
+}
+
+// newHelp is cobra's own, but that a command there is not is a fault.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(c *cobra.Command, args []string) error {
+			cmd, rest, err := c.Root().Find(args)
+			if err != nil || cmd == nil || cmd == c.Root() && len(rest) > 0 {
+				return usageError{fmt.Errorf("there is no command %q", strings.Join(args, " "))}
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
 }
 
 // batchCommands are in the order in which a batch meets them.

@@ -94,7 +94,7 @@ func startSession(ctx context.Context, std stdio, batch *pipeline.Batch, path st
 		s.pipeline, err = pipeline.New(opt)
 	}
 	if err != nil {
-		return nil, join(flags.unwritable(batch, path, err), s.db.Close())
+		return nil, join(s.about(flags.unwritable(batch, path, err)), s.db.Close())
 	}
 	return s, nil
 }
@@ -103,6 +103,10 @@ func startSession(ctx context.Context, std stdio, batch *pipeline.Batch, path st
 func (b *batchFlags) unwritable(batch *pipeline.Batch, path string, err error) error {
 	if b.db != "" || b.home != "" || batch.Database != "" || !errors.Is(err, store.ErrReadOnly) {
 		return err
+	}
+	if _, serr := os.Stat(strings.TrimPrefix(pipeline.DefaultDatabase(batch), "sqlite:")); serr == nil {
+		return &pipeline.FileError{Path: pipeline.Home(batch), Message: "the register lies there, and this user can't write it and what is beside it (register.db-wal, register.db-shm), which SQLite must even to read",
+			Remedy: "run the command as a user who may write folder and files; or copy the batch's folder with it, and look at the copy", Err: err}
 	}
 	return &pipeline.FileError{Path: pipeline.Home(batch), Message: "can't be written, and register and vault would lie there",
 		Remedy: "name a folder that you may write to with --home; or `sheetlift dryrun " + quote(path) + " --scratch`, which keeps nothing", Err: err}
@@ -140,8 +144,8 @@ func looking(ctx context.Context, std stdio, path string, flags *batchFlags, wor
 // are shown by position.
 func (s *session) close(err *error) {
 	s.progress.Stop()
-	if *err != nil && s.pipeline != nil {
-		*err = named{*err, s.pipeline.Hide}
+	if *err != nil {
+		*err = s.about(*err)
 	}
 	if s.db == nil {
 		return
@@ -149,6 +153,29 @@ func (s *session) close(err *error) {
 	if cerr := s.db.Close(); *err == nil {
 		*err = cerr
 	}
+}
+
+// placed is an error with the place where it came up.
+type placed struct {
+	error
+	at string
+}
+
+func (p placed) Error() string { return p.at + ": " + eachOnce(p.error.Error()) }
+
+// Unwrap gives the error as it came.
+func (p placed) Unwrap() error { return p.error }
+
+// about says of a fault which database failed, without the names that are shown by position.
+func (s *session) about(err error) error {
+	var database *store.Error
+	if errors.As(err, &database) && s.db != nil {
+		err = placed{err, "database " + shownURL(s.flags.databaseURL(s.batch))}
+	}
+	if s.pipeline != nil {
+		err = named{err, s.pipeline.Hide}
+	}
+	return err
 }
 
 // command is a command line on this batch, with the flags that lead to the same register.

@@ -279,6 +279,9 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 	if err == nil {
 		code, err = k.judge(ctx)
 	}
+	if err != nil && gate == nil {
+		all.Fault = faultOf(s.about(err))
+	}
 	switch {
 	case flags.output == asJSON:
 		shown = written(reports.JSON(std.out, all))

@@ -2,8 +2,8 @@ package main
 
 // The rules of what a person sees. Every command keeps them.
 //
-//  1. stdout is data: the result, as text or (--output json) as one JSON document, and nothing else.
-//     stderr is talk: progress, waiting, faults. The exit code is the verdict (docs/exit-codes.md).
+//  1. stdout is data: the result, as text or (--output json) as one JSON document, and nothing else. Asked for a document, a command that
+//     has no result gives its fault as one. stderr is talk: progress, waiting, faults. The exit code is the verdict (docs/exit-codes.md).
 //  2. The first line of a result says what was done, to which batch, and how it ended. The last line is the next command.
 //  3. A fault is one sentence that says what happened and where, after "sheetlift: ", then one indented line that says what to
 //     do next. Never a stack, never "error:", never a question without an answer.
@@ -21,6 +21,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,11 +86,13 @@ func join(a, b error) error {
 // watched is stdout, and knows whether it took all.
 type watched struct {
 	io.Writer
-	err error
+	wrote bool
+	err   error
 }
 
 func (w *watched) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
+	w.wrote = w.wrote || n > 0
 	if err != nil && w.err == nil {
 		w.err = err
 	}
@@ -188,7 +191,21 @@ func explain(err error) (message, remedy string) {
 	for n := (named{}); errors.As(err, &n); err = n.error {
 		message, remedy = n.hide(message), n.hide(remedy)
 	}
+	if yaml := (*strictyaml.Errors)(nil); !errors.As(err, &yaml) {
+		message = eachOnce(message)
+	}
 	return hideAddresses(message), hideAddresses(remedy)
+}
+
+// eachOnce leaves out lines that were said: errors that are joined may be one.
+func eachOnce(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 var addressLike = regexp.MustCompile(`[^\s"'(),;:/=<>]+[@＠][^\s"'(),;:/=<>]+`)
@@ -224,6 +241,7 @@ func words(err error) (message, remedy string) {
 		src       *source.Error
 		sheet     *mappings.SheetError
 		usage     usageError
+		database  *store.Error
 	)
 	switch {
 	case errors.As(err, &yaml): // says it all, fault by fault
@@ -251,6 +269,8 @@ func words(err error) (message, remedy string) {
 		remedy = "give this user write access to the database, or name another with --db"
 	case errors.Is(err, store.ErrBusy):
 		remedy = "wait until the other process is done, then run the same command again"
+	case errors.As(err, &database) && strings.HasPrefix(database.Code, "SQLITE_IOERR"):
+		remedy = "look at the disk that the database lies on: it may be full, over a quota or damaged; then run the same command again"
 	case errors.Is(err, store.ErrUnavailable):
 		remedy = "see that the database runs and can be reached, then run the same command again; a stage goes on from where it was"
 	case errors.As(err, &usage):

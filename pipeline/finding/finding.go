@@ -76,7 +76,7 @@ type Finding struct {
 	Cell         string   `json:"cell,omitempty"`          // A1 reference
 	Field        string   `json:"field,omitempty"`         // entity.field the value was meant for
 	SubjectToken string   `json:"subject_token,omitempty"` // truncated HMAC, stable within the batch
-	Records      IDs      `json:"records,omitempty"`       // ids of records in the register that the row is held against
+	Records      IDs      `json:"records,omitempty"`       // ids of records that the row is held against: in the register, or coming in
 	Message      string   `json:"message"`                 // what happened; never a personal value
 	Remedy       string   `json:"remedy"`                  // what to do next
 }

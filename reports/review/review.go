@@ -171,6 +171,12 @@ func judgeRows(r *pipeline.ReviewResult, j *pipeline.ReviewJudged, rows string) 
 	case j.Imported:
 		return verdict{"Imported", rows + ", within the stated tolerances. It is not reconciled yet." + stale, "good"}
 	}
+	switch imp := stage(r, pipeline.Import); {
+	case imp.State == "stale" && strings.Contains(imp.Why, "undo has begun"):
+		return verdict{"Undo not finished", rows + ", within the stated tolerances. A part of it is in the register still." + stale, "open"}
+	case imp.State == "running", imp.State == "interrupted", imp.State == "failed":
+		return verdict{"Import not finished", rows + ", within the stated tolerances. Its import is " + imp.State + strings.TrimSuffix(": "+imp.Why, ": ") + "." + stale, "open"}
+	}
 	return verdict{"Passed, not imported", rows + ", within the stated tolerances. Nothing is in the register yet." + stale, "good"}
 }
 
@@ -187,7 +193,7 @@ func figures(r *pipeline.ReviewResult) []figure {
 		{"skipped", reports.Number(j.Rows.Skipped), percent(j.Rows.Skipped, j.Rows.Read)},
 		{"receipts", reports.Number(c.Receipts), "of " + reports.Number(c.Records) + " " + finding.Word(c.Records, "consent", "consents")},
 		{"legacy assertions", reports.Number(c.LegacyAssertions), "consents that lack evidence"},
-		{"open cases", reports.Number(j.Cases.Open), fmt.Sprintf("%s overdue, %s due soon", reports.Number(j.Cases.Overdue), reports.Number(j.Cases.DueSoon))},
+		{"open cases", reports.Number(j.Cases.Open), fmt.Sprintf("%s overdue, %s due soon as of %s", reports.Number(j.Cases.Overdue), reports.Number(j.Cases.DueSoon), r.AsOf)},
 	}
 }
 

@@ -444,3 +444,20 @@ func TestLongNamesArePartedOnThePage(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The page does not say that nothing is in the register while an import or an undo has put or left something there.
+func TestRuleTheVerdictKnowsWhatIsUnfinished(t *testing.T) {
+	for _, c := range []struct{ state, why, word, not string }{
+		{"not started", "", "Passed, not imported", ""},
+		{"interrupted", "3 of 9 records are in the register", "Import not finished", "Nothing is in the register"},
+		{"running", "", "Import not finished", "Nothing is in the register"},
+		{"stale", "an undo has begun: sheetlift undo", "Undo not finished", "Nothing is in the register"},
+		{"stale", "the import was undone", "Passed, not imported", ""},
+	} {
+		r := &pipeline.ReviewResult{Judged: &pipeline.ReviewJudged{Complete: true, Passed: true, Rows: pipeline.Rows{Read: 9, Accepted: 9}},
+			Stages: []pipeline.StageStatus{{Stage: pipeline.Import, State: c.state, Why: c.why}}}
+		if v := judge(r); v.Word != c.word || c.not != "" && strings.Contains(v.Sentence, c.not) || !strings.Contains(v.Sentence, c.why) {
+			t.Errorf("%s %s: %+v", c.state, c.why, v)
+		}
+	}
+}

@@ -159,6 +159,7 @@ func overview(b *book, r *pipeline.ReviewResult) {
 		if n := r.Judged.StillGiven; n > 0 {
 			add("consents given in the register though a rejected row speaks against them", n)
 		}
+		add("cases counted as of", r.AsOf)
 		add("cases open", r.Judged.Cases.Open)
 		add("cases overdue", r.Judged.Cases.Overdue)
 		add("cases due soon", r.Judged.Cases.DueSoon)

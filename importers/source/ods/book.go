@@ -41,6 +41,7 @@ type Book struct {
 	lim    source.Limits
 	info   source.Info
 	sheets []source.SheetInfo
+	ends   []int64 // of the sheets: where each ends in the content, or soon after
 	styles *styles
 	lists  map[string]source.List // by the name of the validation
 }
@@ -220,9 +221,13 @@ func (b *Book) listSheets(ctx context.Context) error {
 				return b.fault(source.ErrMalformed, contentPart, "two sheets have the same name", remedyResave)
 			}
 			names[s.Name] = true
+			if len(b.sheets) > 0 {
+				b.ends = append(b.ends, w.dec.InputOffset())
+			}
 			b.sheets = append(b.sheets, s)
 		}
 	}
+	b.ends = append(b.ends, w.dec.InputOffset())
 	if !found {
 		return b.fault(source.ErrMalformed, contentPart, "it holds no spreadsheet", remedyDamaged)
 	}

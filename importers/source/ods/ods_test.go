@@ -301,3 +301,37 @@ func TestMarks(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
+
+// How many rows a sheet has is known about while it is read, whichever of several it is.
+func TestExpectsRows(t *testing.T) {
+	rows := func(n int) string {
+		return strings.Repeat(`<table:table-row><table:table-cell office:value-type="string"><text:p>some text</text:p></table:table-cell></table:table-row>`, n)
+	}
+	b, err := open(pack(t, content("", sheet("a", rows(1000))+sheet("b", rows(9000))+sheet("c", rows(5000)))), source.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{1000, 9000, 5000} {
+		r, err := b.Read(context.Background(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int64
+		for {
+			k, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += int64(k.Rows())
+			if about := source.Expected(r, n); about < want*99/100 || about > want*101/100 {
+				t.Errorf("sheet %d: after %d rows it expects %d of %d", i, n, about, want)
+			}
+		}
+		if n != want {
+			t.Errorf("sheet %d: %d rows", i, n)
+		}
+	}
+}

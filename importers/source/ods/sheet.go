@@ -18,6 +18,8 @@ type reader struct {
 	b     *Book
 	w     *walker
 	sheet string
+	from  int64 // where it begins in the content
+	until int64
 	out   *source.Builder
 	facts source.Facts
 	marks marks
@@ -65,6 +67,7 @@ func (b *Book) Read(ctx context.Context, i int) (source.Reader, error) {
 			n++
 		}
 	}
+	r.from, r.until = w.dec.InputOffset(), b.ends[i]
 	return r, nil
 }
 
@@ -76,6 +79,11 @@ func (r *reader) Close() error {
 
 // Facts of the sheet.
 func (r *reader) Facts() source.Facts { return r.facts }
+
+// Reached tells how much of the sheet's content was read.
+func (r *reader) Reached() (done, whole int64) {
+	return r.w.dec.InputOffset() - r.from, r.until - r.from
+}
 
 // Next gives the next block.
 func (r *reader) Next() (*source.Block, error) {

@@ -26,6 +26,8 @@ type reader struct {
 	depth   int
 	places  []place // of the cells by row, where they are not in this order; nil otherwise
 	sorted  bool
+	until   int64 // where the records of the sheet end
+	cells   int   // places there were
 	err     error // what the last Next ended with
 	cell    biff.Cell
 	scratch [32]byte
@@ -65,6 +67,14 @@ func (r *reader) Close() error { return nil }
 
 // Facts of the sheet.
 func (r *reader) Facts() source.Facts { return r.out.Facts }
+
+// Reached tells how much of the sheet's records was read.
+func (r *reader) Reached() (done, whole int64) {
+	if r.sorted {
+		return int64(r.cells - len(r.places)), int64(r.cells)
+	}
+	return r.r.pos - r.sheet.pos, r.until - r.sheet.pos
+}
 
 // Next gives the next block.
 func (r *reader) Next() (*source.Block, error) {
@@ -169,6 +179,7 @@ func (r *reader) survey() error {
 			return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.col, b.col))
 		})
 	}
+	r.until, r.cells = r.r.pos, len(r.places)
 	r.r.pos = r.sheet.pos
 	return err
 }

@@ -219,6 +219,9 @@ func TestManyRows(t *testing.T) {
 				}
 				n++
 			}
+			if about := source.Expected(r, int64(n)); about < rows*99/100 || about > rows*101/100 {
+				t.Errorf("after %d rows it expects %d of %d, backwards %v", n, about, rows, backwards)
+			}
 		}
 		if n != rows || r.Facts().Cells != 2*rows {
 			t.Errorf("%d rows, %+v", n, r.Facts())

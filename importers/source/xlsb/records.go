@@ -67,6 +67,7 @@ type records struct {
 	b    *Book
 	part string
 	r    *bufio.Reader
+	came *came
 	held int    // bytes of the last record that are still in r
 	long []byte // body of a record that doesn't fit r
 	n    int
@@ -77,7 +78,20 @@ func (b *Book) records(ctx context.Context, part int) (*records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &records{ctx: ctx, b: b, part: b.pkg.Name(part), r: bufio.NewReaderSize(r, windowSize)}, nil
+	c := &came{r: r}
+	return &records{ctx: ctx, b: b, part: b.pkg.Name(part), r: bufio.NewReaderSize(c, windowSize), came: c}, nil
+}
+
+// came counts the bytes that came of a part.
+type came struct {
+	r io.Reader
+	n int64
+}
+
+func (c *came) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 func (r *records) fault(kind error, message, remedy string) *source.Error {

@@ -56,6 +56,11 @@ func (r *reader) Close() error { return nil }
 // Facts of the sheet.
 func (r *reader) Facts() source.Facts { return r.out.Facts }
 
+// Reached tells how much of the sheet's part was read.
+func (r *reader) Reached() (done, whole int64) {
+	return r.r.came.n - int64(r.r.r.Buffered()), r.b.pkg.Size(r.part)
+}
+
 // Next gives the next block.
 func (r *reader) Next() (*source.Block, error) {
 	if r.err != nil {

@@ -190,6 +190,9 @@ func TestManyRows(t *testing.T) {
 			}
 			n++
 		}
+		if about := source.Expected(r, int64(n)); about < rows*98/100 || about > rows*102/100 {
+			t.Errorf("after %d rows it expects %d of %d", n, about, rows)
+		}
 	}
 	if n != rows || r.Facts().Cells != 2*rows {
 		t.Errorf("%d rows, %+v", n, r.Facts())

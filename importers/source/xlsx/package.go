@@ -53,6 +53,9 @@ func OpenPackage(ctx context.Context, name string, r io.ReaderAt, size int64, op
 // Name of a part.
 func (p *Package) Name(part int) string { return p.a.entries[part].name }
 
+// Size of a part, as the zip directory declares it.
+func (p *Package) Size(part int) int64 { return p.a.entries[part].size }
+
 // Relations of a part.
 func (p *Package) Relations(ctx context.Context, part int) ([]Relation, error) {
 	rels, err := p.a.relations(ctx, p.Name(part))

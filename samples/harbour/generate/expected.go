@@ -38,9 +38,10 @@ type entityTally struct {
 }
 
 type caseTally struct {
-	Open    int `json:"open"`
-	Overdue int `json:"overdue"`
-	DueSoon int `json:"due_soon"`
+	AsOf    string `json:"as_of"`
+	Open    int    `json:"open"`
+	Overdue int    `json:"overdue"`
+	DueSoon int    `json:"due_soon"`
 }
 
 type expectation struct {

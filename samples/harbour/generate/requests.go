@@ -97,7 +97,7 @@ func (d *data) requests() []*sheet {
 		d.accept(t, row)
 		d.record("case")
 	}
-	d.cases = caseTally{Open: 7, Overdue: 1, DueSoon: 1}
+	d.cases = caseTally{AsOf: "2026-10-01", Open: 7, Overdue: 1, DueSoon: 1}
 	how := &sheet{name: "Instructions", rows: [][]any{
 		{"How to use this tracker"},
 		{"1. Delete the grey rows."},
