@@ -137,6 +137,7 @@ type dryRunner struct {
 	*Pipeline
 	rec       *recorder
 	rejected  *rejectedWriter
+	unsaid    *unrecordedWriter
 	dir       string
 	facts     *facts
 	res       *DryRunResult
@@ -178,6 +179,8 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
 	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
+	d.unsaid = newUnrecordedWriter(d)
+	defer d.unsaid.abort()
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -218,6 +221,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if r.Listed, err = rejected.close(); err != nil {
 		return err
 	}
+	if r.Unrecorded, err = d.unsaid.close(); err != nil {
+		return err
+	}
 	if err := syncRename(partial, dir); err != nil {
 		return err
 	}
@@ -232,7 +238,10 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 				return err
 			}
 		}
-		return nil
+		if r.Unrecorded == nil {
+			return nil
+		}
+		return recordCopy(ctx, tx, p.id.Tenant, p.batch.Name, Copy{Kind: "staged", Digest: r.Unrecorded.SHA256, Place: filepath.Join(dir, unrecordedFile)})
 	})
 }
 

@@ -152,6 +152,9 @@ func (s *settler) reject(row *mappings.Row, rule string) error {
 	if err := s.againstHeld(row); err != nil {
 		return err
 	}
+	if err := s.unrecordedOf(row); err != nil {
+		return err
+	}
 	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 
@@ -179,7 +182,7 @@ func (s *settler) row(x *passedRow) error {
 		return s.reject(row, row.Rule)
 	case mappings.Skipped:
 		s.skip(row.Rule)
-		return nil
+		return s.silent(row)
 	}
 	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) && !s.solved(row, records) {
 		return s.unmended(row)
@@ -239,6 +242,9 @@ func (s *settler) row(x *passedRow) error {
 		return nil
 	}
 	s.out.Rows.Accepted++
+	if err := s.joint(row, records); err != nil {
+		return err
+	}
 	for i := range keep {
 		if err := s.stillHeld(row, &keep[i].identified); err != nil {
 			return err
@@ -362,6 +368,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 	switch {
 	case rejected:
 		d.rule, d.field = "consent.opposed_by_rejected", "status"
+		d.message = s.elsewhereMessage(d.rule, ev, d.about, subject, keys)
 	case why != "":
 		n := note{rule: "consent.overruled", field: "status"}
 		if strings.HasPrefix(why, "suppressed_") {
