@@ -28,21 +28,22 @@ type linkSystem struct{ number, digest uint64 }
 
 // Linker digests the keys of one system's records, as Links keep them. It may be used beside the Links that it is of.
 type Linker struct {
-	seeds  [2]maphash.Seed
-	system linkSystem
+	seeds      [2]maphash.Seed
+	system     linkSystem
+	pseudonyms *Pseudonyms // nil: see NewLinks
 }
 
 // Linker makes a linker.
 func (l *Links) Linker(system string) Linker {
 	if system == "" {
-		return Linker{seeds: l.seeds}
+		return Linker{seeds: l.seeds, pseudonyms: l.pseudonyms}
 	}
 	sys, ok := l.systems[system]
 	if !ok {
 		sys = linkSystem{uint64(len(l.systems)+1) % linkSystems, maphash.String(l.seeds[0], system)}
 		l.systems[system] = sys
 	}
-	return Linker{l.seeds, sys}
+	return Linker{l.seeds, sys, l.pseudonyms}
 }
 
 // Append appends the digests of keys of the linker's system, and of contact points.
@@ -58,7 +59,12 @@ func (l *Linker) digest(k *Key) LinkKey {
 	if k.System != "" {
 		sys = l.system
 	}
-	hi, lo := maphash.String(l.seeds[0], k.Value)^sys.digest, maphash.String(l.seeds[1], k.Value)^sys.digest
+	var hi, lo uint64
+	if l.pseudonyms != nil {
+		hi, lo = l.pseudonyms.link(k)
+	} else {
+		hi, lo = maphash.String(l.seeds[0], k.Value)^sys.digest, maphash.String(l.seeds[1], k.Value)^sys.digest
+	}
 	tag := sys.number<<linkSysAt | uint64(kindOf(k))<<linkKindAt
 	return LinkKey{hi&^(linkTag|linkLast) | tag, lo}
 }

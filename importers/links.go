@@ -24,6 +24,8 @@ import (
 // What comes out does not depend on the order of rows, nor on repeats. A key is kept as a digest of 16 bytes; above that,
 // memory grows only with the keys that are wanted and what they are linked to.
 type Links struct {
+	pseudonyms *Pseudonyms // nil if no key is a pseudonym
+
 	seeds   [2]maphash.Seed
 	systems map[string]linkSystem
 	chunks  [][]LinkKey // rows, one after the other
@@ -64,6 +66,22 @@ const (
 // NewLinks starts without any row.
 func NewLinks() *Links {
 	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[LinkKey]int32{}}
+}
+
+// NewPseudonymousLinks is NewLinks for rows of which some name their subjects by pseudonyms only. Each key is digested as these are, which
+// takes longer.
+func NewPseudonymousLinks(p *Pseudonyms) *Links {
+	l := NewLinks()
+	l.pseudonyms = p
+	return l
+}
+
+// As gives keys to be compared with others: as pseudonyms, if those are.
+func (l *Links) As(others, keys []Key) []Key {
+	if l.pseudonyms == nil || !slices.ContainsFunc(others, func(k Key) bool { return k.pseudonymous() }) {
+		return keys
+	}
+	return l.pseudonyms.Of(keys)
 }
 
 // Add takes in the keys of one row, as SubjectKeys orders them.

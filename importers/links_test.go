@@ -30,9 +30,17 @@ func keysOf(row string) []Key {
 }
 
 func linked(rows []string, wanted ...string) *Links {
-	l := NewLinks()
-	for _, r := range rows {
-		l.Add(keysOf(r))
+	return NewLinks().linked(nil, rows, wanted...)
+}
+
+// linked takes in rows, those that hidden holds for as pseudonyms.
+func (l *Links) linked(hidden func(int) bool, rows []string, wanted ...string) *Links {
+	for i, r := range rows {
+		keys := keysOf(r)
+		if hidden != nil && hidden(i) {
+			keys = l.pseudonyms.Of(keys)
+		}
+		l.Add(keys)
 	}
 	for _, w := range wanted {
 		l.Want(keysOf(w))
@@ -199,6 +207,9 @@ func TestLinksAgreeWithTheirDefinition(t *testing.T) {
 		}
 		shuffled := rapid.Permutation(all).Draw(t, "order")
 		l := linked(shuffled, from)
+		if rapid.Bool().Draw(t, "pseudonyms") {
+			l = NewPseudonymousLinks(NewPseudonyms([]byte("tests"))).linked(func(i int) bool { return i%2 == 0 }, shuffled, from)
+		}
 		want := n.reaches(keysOf(from), keysOf(to))
 		if got := l.reaches(from, to); got != want {
 			t.Fatalf("%q reaches %q: %v, want %v", from, to, got, want)

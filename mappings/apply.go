@@ -33,6 +33,7 @@ type Row struct {
 	Records []RecordOut // of an accepted row, in the order of the mapping
 	Partial []RecordOut // of a rejected row: what could be read of its records. Never to be imported: it may speak against others
 	Aside   []RecordOut // of any row: what could be read of records that say no and rest on another lawful basis. They are no consents
+	Silent  []RecordOut // records that the row does not give for want of an answer, or of consent: whose they would be, and no more
 }
 
 // RecordOut is one record of an accepted row. Of a row that the plan gives its strings may be kept, its slices not.
@@ -83,7 +84,7 @@ func (pl *Plan) begin() {
 // judge fills pl.row and pl.findings for row i.
 func (pl *Plan) judge(b *source.Block, i int) {
 	pl.findings = pl.findings[:0]
-	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0], Partial: pl.row.Partial[:0], Aside: pl.row.Aside[:0]}
+	pl.row = Row{Block: b, Index: i, Num: b.RowNum[i], Records: pl.row.Records[:0], Partial: pl.row.Partial[:0], Aside: pl.row.Aside[:0], Silent: pl.row.Silent[:0]}
 	if b.Line != nil {
 		pl.row.Line = b.Line[i]
 	}
@@ -114,8 +115,12 @@ func (pl *Plan) judge(b *source.Block, i int) {
 		pl.row.Verdict = Rejected
 	case len(pl.row.Records) > 0:
 		pl.row.Verdict = Accepted
+		if dropped != "" {
+			pl.silent(b, i)
+		}
 	case dropped != "":
 		pl.skip(b, i, dropped, "")
+		pl.silent(b, i)
 	default:
 		pl.skip(b, i, "row.no_record", "")
 	}

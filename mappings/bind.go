@@ -79,6 +79,8 @@ type boundSpec struct {
 	when    []*boundCondition
 	readers []*fieldReader // by position in fields
 	byField []int          // entity field index -> position in fields, or -1
+	who     []int          // positions in fields of those that name the subject
+	named   uint64         // a bit for each kind of identifier among them
 
 	about     importers.Scope    // as far as the mapping states it for all rows
 	blank     []*importers.Value // the fields of a record without any value
@@ -125,6 +127,7 @@ func (s *boundSpec) columnsOf(set uint64) [][]int {
 
 func bindSpec(s *specProgram, env *Env, mappingZone string, column func(Column) int) (*boundSpec, error) {
 	b := &boundSpec{specProgram: s, about: s.scope(), byField: make([]int, len(s.entity.Fields)), blank: importers.NewRecord(s.entity).Values, simple: true, shapes: map[uint64][][]int{}}
+	b.who, b.named = s.whoOf()
 	for i := range b.byField {
 		b.byField[i] = -1
 	}

@@ -35,7 +35,7 @@ func (pl *Plan) KeepSome(b *source.Block, from, until int, to *Rows) {
 		}
 		pl.judge(b, i)
 		row := pl.row
-		row.Records, row.Partial, row.Aside = to.keep(row.Records), to.keep(row.Partial), to.keep(row.Aside)
+		row.Records, row.Partial, row.Aside, row.Silent = to.keep(row.Records), to.keep(row.Partial), to.keep(row.Aside), to.keep(row.Silent)
 		to.List = append(to.List, row)
 		to.findings = append(to.findings, pl.findings...)
 		to.ends = append(to.ends, len(to.findings))
@@ -45,8 +45,8 @@ func (pl *Plan) KeepSome(b *source.Block, from, until int, to *Rows) {
 // Retain keeps a row of other rows, without its findings, beyond their next reset.
 func (r *Rows) Retain(row *Row) *Row {
 	own := *row
-	own.Records, own.Partial, own.Aside = r.keep(row.Records), r.keep(row.Partial), r.keep(row.Aside)
-	for _, list := range [][]RecordOut{own.Records, own.Partial, own.Aside} {
+	own.Records, own.Partial, own.Aside, own.Silent = r.keep(row.Records), r.keep(row.Partial), r.keep(row.Aside), r.keep(row.Silent)
+	for _, list := range [][]RecordOut{own.Records, own.Partial, own.Aside, own.Silent} {
 		for i := range list {
 			rec := &list[i]
 			values := r.fieldsOf(len(rec.Values))

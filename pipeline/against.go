@@ -30,6 +30,7 @@ type standing struct {
 	linked   bool        // its keys are among those of linked rows
 	row      int         // of a row of several records, see mixedRow; else 0
 	aside    *setAside   // no consent event: it rests on another lawful basis, and opposes nothing
+	foreign  bool        // it stands in a rejected row of another batch
 }
 
 // rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
@@ -41,10 +42,10 @@ func (f *facts) rejects(a *against) bool {
 	return a.rejected || slices.ContainsFunc(a.records, f.conflicts)
 }
 
-// linkRow takes in who is one subject as far as a row says so: the keys of its records that name one. Records of one row speak of
-// one subject unless they name two.
-func (f *facts) linkRow(records []identified) {
-	if len(records) == 1 {
+// linkRow takes in who is one subject as far as a row says so: the keys of its records that name one, and of those that it does not give.
+// Records of one row speak of one subject unless they name two.
+func (f *facts) linkRow(records []identified, silent [][]importers.Key) {
+	if len(records) == 1 && len(silent) == 0 {
 		f.links.AddDigests(records[0].links)
 		return
 	}
@@ -52,7 +53,7 @@ func (f *facts) linkRow(records []identified) {
 	for i := range records {
 		list = append(list, records[i].keys)
 	}
-	f.links.AddRow(list...)
+	f.links.AddRow(append(list, silent...)...)
 }
 
 // link works out who is one subject, once all rows are known, and files what speaks against each.
@@ -150,7 +151,7 @@ func (f *facts) opposing(list []*against, scope importers.Scope, keys []importer
 			if !f.rejects(a) {
 				stands.events = append(stands.events, *a.event)
 			}
-		case a.suppression != nil && a.suppression.Scope.Opposes(scope) && a.reaches(keys):
+		case a.suppression != nil && a.suppression.Scope.Opposes(scope) && f.reaches(a, keys):
 			all.suppressions = append(all.suppressions, *a.suppression)
 			if !f.rejects(a) {
 				stands.suppressions = append(stands.suppressions, *a.suppression)
@@ -161,7 +162,8 @@ func (f *facts) opposing(list []*against, scope importers.Scope, keys []importer
 }
 
 // reaches reports whether a suppression about the subject of keys concerns a record with those keys.
-func (a *against) reaches(keys []importers.Key) bool {
+func (f *facts) reaches(a *against, keys []importers.Key) bool {
+	keys = f.links.As(a.keys, keys)
 	shared := slices.ContainsFunc(keys, func(k importers.Key) bool { return slices.Contains(a.keys, k) })
 	if shared {
 		return importers.Reaches(a.suppression.Reason, a.keys, keys)
@@ -273,7 +275,7 @@ func (a *against) append(p []byte) []byte {
 	default:
 		dated = a.suppression.Dated
 	}
-	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)|flag(a.aside != nil, 16)))
+	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)|flag(a.aside != nil, 16)|flag(a.foreign, 32)))
 	p = binary.AppendUvarint(p, uint64(a.row))
 	p = binary.AppendUvarint(p, uint64(len(a.records)))
 	for _, id := range a.records {
@@ -309,6 +311,7 @@ func readAgainst(k *mappings.Kept) *against {
 	of, flags := k.Byte(), k.Byte()
 	a.rejected, a.consent, a.linked = flags&1 != 0, flags&2 != 0, flags&4 != 0
 	dated := flags&8 != 0
+	a.foreign = flags&32 != 0
 	a.row = int(k.Uvarint())
 	for range k.Uvarint() {
 		a.records = append(a.records, uuid.UUID([]byte(k.Bytes(len(uuid.UUID{})))))

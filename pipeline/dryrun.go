@@ -144,6 +144,7 @@ type dryRunner struct {
 	*Pipeline
 	rec       *recorder
 	rejected  *rejectedWriter
+	unsaid    *unrecordedWriter
 	dir       string
 	facts     *facts
 	res       *DryRunResult
@@ -153,7 +154,7 @@ type dryRunner struct {
 	came      map[string]*came // by source: see leftOut
 	token     func(kind, value string) string
 	given     heldGiven
-	replaced  []finding.Finding                                                // see tookPlace
+	tookBack  []finding.Finding                                                // see tookPlace
 	elsewhere []spoken                                                         // what speaks against consents in rows that are none of the snapshot's
 	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 	obtained  map[string]int64                                                 // see firstObtained
@@ -187,6 +188,8 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	defer rejected.file.Close() // again after close: for the ways out before it
 	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Cases.AsOf = d.today
+	d.unsaid = newUnrecordedWriter(d)
+	defer d.unsaid.abort()
 	r.Entities = map[string]*EntityCount{}
 	for i := range importers.Entities {
 		r.Entities[importers.Entities[i].Name] = &EntityCount{ByConfidence: map[string]int{}, Missing: map[string]int{}}
@@ -227,6 +230,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if r.Listed, err = rejected.close(); err != nil {
 		return err
 	}
+	if r.Unrecorded, err = d.unsaid.close(); err != nil {
+		return err
+	}
 	if err := syncRename(partial, dir); err != nil {
 		return err
 	}
@@ -241,7 +247,10 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 				return err
 			}
 		}
-		return nil
+		if r.Unrecorded == nil {
+			return nil
+		}
+		return recordCopy(ctx, tx, p.id.Tenant, p.batch.Name, Copy{Kind: "staged", Digest: r.Unrecorded.SHA256, Place: filepath.Join(dir, unrecordedFile)})
 	})
 }
 
@@ -336,7 +345,7 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 	if err := d.againstElsewhere(in.frozen); err != nil {
 		return err
 	}
-	for _, f := range d.replaced {
+	for _, f := range d.tookBack {
 		if err := d.rec.Add(f); err != nil {
 			return err
 		}

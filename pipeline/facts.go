@@ -29,7 +29,7 @@ type facts struct {
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
 	mixed       []mixedRow                      // until they are settled
 	unsure      []unsureLink                    // until links are built
-	unsureAt    map[int32]bool                  // by place: some link there may not come into the register
+	unsureAt    map[int32]string                // by place: some link there may not come into the register, and where it stands in another batch
 	filed       map[int32][]*against            // by place (see importers.Links), once linked
 	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
 	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back
@@ -37,6 +37,10 @@ type facts struct {
 	held        map[uuid.UUID][sha256.Size]byte // record or event id to content digest
 	heldRecords map[uuid.UUID]bool              // record ids of held events
 	imported    map[place]bool                  // rows that this batch has brought in before
+	unrecorded  map[uuid.UUID]bool              // what this batch's rows said that gave no record, as the register has it
+	foreign     map[string]register.Unrecorded  // by id: what rejected rows of other batches say against consents
+
+	standsUnrecorded map[register.RowOf]bool // rejected rows of this batch that the register knows of
 
 	edition int // of configs, notices and what is pending: it changes with them
 }
@@ -64,6 +68,7 @@ func newFacts() *facts {
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
 		held: map[uuid.UUID][sha256.Size]byte{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
+		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{},
 	}
 }
 
@@ -179,17 +184,7 @@ func (f *facts) know(rec *importers.Record, id, system string, obtained int64, s
 func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, links []importers.LinkKey, id string, obtained int64, st standing) {
 	say := func(a *against) {
 		a.standing = st
-		if a.keys = keys; len(a.keys) > 0 {
-			if f.keepAll {
-				a.keys = slices.Clone(keys)
-				f.against = append(f.against, a.own())
-			} else {
-				f.heard.add(a, links)
-			}
-			if !st.linked {
-				f.links.CountDigests(links)
-			}
-		}
+		f.say(a, keys, links)
 	}
 	switch rec.Entity.Name {
 	case "notice":
@@ -215,6 +210,21 @@ func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, links []impo
 		if opposes(rec) {
 			ev := importers.EventOf(rec, id, importers.LegacyAssertion, obtained)
 			say(&against{event: &ev})
+		}
+	}
+}
+
+// say takes in what is said against consents of the subject of keys.
+func (f *facts) say(a *against, keys []importers.Key, links []importers.LinkKey) {
+	if a.keys = keys; len(a.keys) > 0 {
+		if f.keepAll {
+			a.keys = slices.Clone(keys)
+			f.against = append(f.against, a.own())
+		} else {
+			f.heard.add(a, links)
+		}
+		if !a.linked {
+			f.links.CountDigests(links)
 		}
 	}
 }
@@ -321,6 +331,9 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 	}
 	origin := origins(all)
 	return p.db.View(ctx, func(tx *store.Tx) error {
+		if err := p.unrecordedFacts(ctx, tx, f); err != nil { // before any key is digested
+			return err
+		}
 		err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
 			// A row of another export is another row; one that came back mended is still the row that it was.
 			if slices.Contains(p.asBefore, pr.Snapshot) {

@@ -160,7 +160,7 @@ func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
 			return err
 		}
 	}
-	return nil
+	return checkUnrecorded(dry)
 }
 
 func openStaged(f StagedFile) (*staged.Reader, error) {
@@ -179,6 +179,9 @@ func openStaged(f StagedFile) (*staged.Reader, error) {
 }
 
 func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importable, r *ImportResult) error {
+	if err := p.importUnrecorded(ctx, op, in, unrecordedSaid); err != nil {
+		return err
+	}
 	counts := map[string]*ImportedCount{}
 	var order []*ImportedCount
 	for i := range importers.Entities {
@@ -198,6 +201,9 @@ func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importab
 				}
 			}
 		}
+	}
+	if err := p.importUnrecorded(ctx, op, in, unrecordedReplaced); err != nil {
+		return err
 	}
 	for _, c := range order {
 		r.Entities = append(r.Entities, *c)
@@ -252,20 +258,7 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 	if len(g.numbers) == 0 {
 		return nil
 	}
-	err := p.db.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
-			return err
-		}
-		if err := p.notUndone(ctx, tx, in.undos); err != nil {
-			return err
-		}
-		if err := p.revisionUnmoved(ctx, tx, in); err != nil {
-			return err
-		}
-		// A process that was taken over from is to learn that, not that the rows are there already.
-		if err := op.Holds(ctx, tx); err != nil {
-			return err
-		}
+	return p.importChunks(ctx, op, in, func(tx *store.Tx) error {
 		load := g.records.Load
 		if f.Part == partCorrect {
 			load = g.records.Correct
@@ -287,6 +280,26 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 			}
 		}
 		return nil
+	})
+}
+
+// importChunks commits what load puts into the register, unless something of what the dry-run saw has changed.
+func (p *Pipeline) importChunks(ctx context.Context, op *ledger.Op, in *importable, load func(tx *store.Tx) error) error {
+	err := p.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil { // the revision that is compared must not move before the commit
+			return err
+		}
+		if err := p.notUndone(ctx, tx, in.undos); err != nil {
+			return err
+		}
+		if err := p.revisionUnmoved(ctx, tx, in); err != nil {
+			return err
+		}
+		// A process that was taken over from is to learn that, not that the rows are there already.
+		if err := op.Holds(ctx, tx); err != nil {
+			return err
+		}
+		return load(tx)
 	})
 	in.begun = in.begun || err == nil
 	return err

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -102,13 +103,19 @@ func said(row *mappings.Row, f func(k int, rec *mappings.RecordOut)) {
 // hear takes in what rows of a mended workbook say against consents that can't be taken: nobody knows which rows they are, but
 // somebody said it.
 func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
-	return sh.view.hear(ctx, plan, func(row *mappings.Row, h *heardRow) {
+	var fault error
+	err := sh.view.hear(ctx, plan, func(row *mappings.Row, h *heardRow) {
 		said(row, func(k int, rec *mappings.RecordOut) {
 			id := fmt.Sprintf("%s heard %d record %d", sh.src.Name, row.Num, k)
 			d.facts.know(&rec.Record, id, sh.src.System, sh.src.obtained, standing{rejected: true})
 			d.elsewhere = append(d.elsewhere, newSpoken(id, sh.src, rec, spoken{row: h.row, heard: true}))
 		})
+		at := &register.Unrecorded{Source: sh.src.Name, System: sh.src.System, FileDigest: sh.env.FileDigest, Sheet: sh.env.Sheet, Row: int64(h.row), Stray: true, Rejected: true}
+		if fault == nil {
+			fault = d.unsaid.sayAgainst(row, sh.src, at)
+		}
 	})
+	return errors.Join(err, fault)
 }
 
 // leftOut takes in what the rejected rows of earlier snapshots say against consents, if they did not come back. Otherwise a refusal
@@ -297,6 +304,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 			if num == 0 || l.rows[l.rowPlace(fr.Snapshot, s.Name, num)] <= fr.Number {
 				l.tookPlace(fr, s, plan, row, now, at)
 			}
+			l.replaced(register.RowOf{Snapshot: fr.Snapshot, Source: s.Name, Row: int64(at.row), Stray: at.heard}, wanted[row.Num])
 			return
 		}
 		said(row, func(k int, rec *mappings.RecordOut) {
@@ -329,7 +337,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 // link takes in who is one subject as far as a rejected row says so, which the register does not know. Of one that was rejected because
 // its subject was erased that stands whatever came later: else the subject came back under its other identifier.
 func (l *leavings) link(s *Source, row *mappings.Row, r *rejectedRow, back bool) {
-	if row.Verdict != mappings.Accepted || back && !slices.ContainsFunc(r.Faults, func(f rejectedBy) bool { return f.Rule == "subject.erased" }) {
+	if row.Verdict != mappings.Accepted || back && !r.erased() {
 		return
 	}
 	var records [][]importers.Key
@@ -338,6 +346,7 @@ func (l *leavings) link(s *Source, row *mappings.Row, r *rejectedRow, back bool)
 			records = append(records, keys)
 		}
 	}
+	records = append(records, silentOf(row, s.System)...)
 	l.facts.links.AddRow(records...)
 	by := l.facts.links.Linker(s.System)
 	var u unsureLink
@@ -345,6 +354,19 @@ func (l *leavings) link(s *Source, row *mappings.Row, r *rejectedRow, back bool)
 		u.keys = by.Append(u.keys, keys)
 	}
 	l.facts.unsure = append(l.facts.unsure, u)
+}
+
+// replaced notes that a row came back which the register knows of. Of one that was rejected because its subject was erased it keeps the links.
+func (l *leavings) replaced(at register.RowOf, r *rejectedRow) {
+	if l.facts.standsUnrecorded[at] {
+		at.Erased = r.erased()
+		l.unsaid.replaced = append(l.unsaid.replaced, at)
+	}
+}
+
+// erased reports whether the row was rejected because its subject was erased.
+func (r *rejectedRow) erased() bool {
+	return r != nil && slices.ContainsFunc(r.Faults, func(f rejectedBy) bool { return f.Rule == "subject.erased" })
 }
 
 // went notes why a row that came back in a mended file was rejected.

@@ -69,9 +69,9 @@ func (x *setAside) beside(id, where string) {
 }
 
 // besides lists what stands beside a consent that is not overruled.
-func besides(about []*against, given importers.Event, keys []importers.Key) (list []*setAside) {
+func (f *facts) besides(about []*against, given importers.Event, keys []importers.Key) (list []*setAside) {
 	for _, a := range about {
-		if a.aside != nil && a.overrules(given, keys) {
+		if a.aside != nil && f.overrules(a, given, keys) {
 			list = append(list, a.aside)
 		}
 	}

@@ -279,4 +279,6 @@ func (d *dryRunner) giveRecords(sh *sheet, p *passed, out *passedRow, ids func(k
 }
 
 // odd reports whether the cells of a row are laid aside instead of its records.
-func (r *passedRow) odd() bool { return r.row.Verdict != mappings.Accepted || len(r.findings) > 0 }
+func (r *passedRow) odd() bool {
+	return r.row.Verdict != mappings.Accepted || len(r.findings) > 0 || len(r.row.Silent) > 0
+}

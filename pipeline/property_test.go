@@ -295,40 +295,103 @@ func laterThan(at string, c said) bool {
 	return c.at != "" && order[at] > order[c.at]
 }
 
+// faulty puts faults into some consents of a batch: a purpose that nobody has defined, or another content under the key.
+func faulty(t *rapid.T, files map[string]string) []string {
+	lines := strings.Split(files["consents.csv"], "\n")
+	for i := range lines {
+		switch rapid.IntRange(0, 9).Draw(t, "fault") {
+		case 0:
+			lines[i] = strings.Replace(lines[i], ",news,", ",gone,", 1)
+		case 1:
+			lines = append(lines[:len(lines)-1], strings.Replace(lines[i], ",email,", ",sms,", 1), "")
+		}
+	}
+	files["consents.csv"] = strings.Join(lines, "\n")
+	return lines
+}
+
 // A consent that the dry-run calls overruled is not given in the register either: whatever overrules it is there, and so is what ties it to
-// the subject. The state is that of the subject, which another receipt of the same person, provably later, may have lifted.
+// the subject, in whatever batch. The state is that of the subject, which another receipt of the same person, provably later, may have lifted.
 func TestPropertyOverruledIsNotGiven(t *testing.T) {
 	overruled := 0
 	check(t, 4, func(rt *rapid.T) {
 		files, consents := drawBatch(rt, "a")
-		lines := strings.Split(files["consents.csv"], "\n")
-		for i := range lines {
-			switch rapid.IntRange(0, 9).Draw(rt, "fault") {
-			case 0:
-				lines[i] = strings.Replace(lines[i], ",news,", ",gone,", 1) // a purpose that nobody has defined
-			case 1: // another content under the key
-				lines = append(lines[:len(lines)-1], strings.Replace(lines[i], ",email,", ",sms,", 1), "")
-			}
-		}
-		files["consents.csv"] = strings.Join(lines, "\n")
 		h := small(t, files)
-		dry := h.imports(rt, "acme-2026")
-		states := h.states(rt, consents)
-		for _, f := range findings(t, dry.FindingsFile) {
-			if f.Source != "consents" || f.Rule != "consent.overruled" && f.Rule != "suppression.overrules" {
-				continue
+		for _, batch := range []string{"acme-2026", "acme-2027"} {
+			if batch == "acme-2027" {
+				more, second := drawBatch(rt, "b")
+				files, consents = more, append(consents, second...)
 			}
-			overruled++
-			id, _, _ := strings.Cut(lines[f.Row-1], ",")
-			lifts := func(c said) bool {
-				return c.id != id && c.proven && c.status == "Y" && c.at != "" && sameGroup(c.id, id)
+			lines := faulty(rt, files)
+			h.write("batch.yaml", tolerantBatch(batch))
+			for name, text := range files {
+				h.write(name, text)
 			}
-			if states[id] == importers.StatusGiven && !slices.ContainsFunc(consents, lifts) {
-				rt.Fatalf("%s, row %d: %s, and the register says given\n%s", id, f.Row, f.Rule, strings.Join(lines, "\n"))
+			dry := h.imports(rt, batch)
+			states := h.states(rt, consents)
+			for _, f := range findings(t, dry.FindingsFile) {
+				if f.Source != "consents" || f.Rule != "consent.overruled" && f.Rule != "suppression.overrules" {
+					continue
+				}
+				overruled++
+				id, _, _ := strings.Cut(lines[f.Row-1], ",")
+				lifts := func(c said) bool {
+					return c.id != id && c.proven && c.status == "Y" && c.at != "" && sameGroup(c.id, id)
+				}
+				if states[id] == importers.StatusGiven && !slices.ContainsFunc(consents, lifts) {
+					rt.Fatalf("%s, row %d: %s, and the register says given\n%s", id, f.Row, f.Rule, strings.Join(lines, "\n"))
+				}
 			}
 		}
 	})
 	if overruled == 0 {
 		t.Error("nothing was overruled")
+	}
+}
+
+// What two batches bring one after the other is judged as carefully as if one had brought it all: a consent of the second that stands, though
+// the first has rows that gave no record, would stand then too.
+func TestPropertyNoBatchForgetsRows(t *testing.T) {
+	given := 0
+	check(t, 4, func(rt *rapid.T) {
+		first, _ := drawBatch(rt, "a")
+		faulty(rt, first)
+		second, consents := drawBatch(rt, "b")
+		faulty(rt, second)
+		all := map[string]string{}
+		for name, text := range first {
+			_, more, _ := strings.Cut(second[name], "\n")
+			all[name] = text + more
+		}
+		joined, split := small(t, all), small(t, first)
+		joined.imports(rt, "acme-2026")
+		split.imports(rt, "acme-2026")
+		split.write("batch.yaml", tolerantBatch("acme-2027"))
+		for name, text := range second {
+			split.write(name, text)
+		}
+		split.imports(rt, "acme-2027")
+		want := joined.states(rt, consents)
+		for id, state := range split.states(rt, consents) {
+			if state != importers.StatusGiven {
+				continue
+			}
+			if given++; want[id] != state {
+				var lines []string
+				for _, files := range []map[string]string{first, second} {
+					for _, text := range files {
+						for _, line := range strings.Split(text, "\n") {
+							if g := strings.Split(id, "-")[1]; strings.Contains(line, "-"+g+"-") || strings.Contains(line, "-"+g+",") {
+								lines = append(lines, line)
+							}
+						}
+					}
+				}
+				rt.Fatalf("%s is given, and %q if one batch brings all:\n%s", id, want[id], strings.Join(lines, "\n"))
+			}
+		}
+	})
+	if given == 0 {
+		t.Error("nothing is given")
 	}
 }

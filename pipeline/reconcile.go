@@ -76,10 +76,18 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 		}
 		r.Outcome = p.begin(ReconcileSchema)
 		r.Manifest, r.DryRun, r.Passed = imp.Manifest, imp.DryRun, true
+		loaded, _, err := p.importedDryRun(ctx, imp)
+		if err != nil {
+			rec.abandon()
+			return err
+		}
 		for i := range p.batch.Sources {
 			sh, err := p.openSheet(ctx, fr, &p.batch.Sources[i], maps[i], nil)
 			if err == nil {
 				err = p.reconcileSource(ctx, sh, imp, r, rec)
+				if err == nil {
+					err = p.reconcileUnrecorded(ctx, sh, loaded, r, rec)
+				}
 				sh.close()
 			}
 			if err != nil {
@@ -204,6 +212,15 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 	}
 	r.Sample = append(r.Sample, picked...)
 	return nil
+}
+
+// reconcileUnrecorded compares what rows of a source say that give no record.
+func (p *Pipeline) reconcileUnrecorded(ctx context.Context, sh *sheet, dry *DryRunResult, r *ReconcileResult, rec *recorder) error {
+	staged, held, err := p.sumUnrecorded(ctx, dry, sh.src.Name)
+	if err != nil || staged == held {
+		return err
+	}
+	return p.disagree(rec, sh, r, fmt.Sprintf("what rows say that give no record: %s staged, %d in the register, or their contents differ", finding.Count(staged.Count, "entry", "entries"), held.Count))
 }
 
 func (p *Pipeline) disagree(rec *recorder, sh *sheet, r *ReconcileResult, message string) error {

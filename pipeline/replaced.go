@@ -75,6 +75,6 @@ func (l *leavings) tookPlace(fr *FreezeResult, s *Source, plan *mappings.Plan, r
 			f.SubjectToken = l.token(x.first.Kind, x.first.Value)
 		}
 		f.Message = fmt.Sprintf("The rejected row of snapshot %s speaks against consents (%s) and never came in; row %d of source %s in this snapshot stands in its place and says otherwise, so it opposes nothing any more.", fr.Snapshot, was, num, s.Name)
-		l.replaced = append(l.replaced, f)
+		l.tookBack = append(l.tookBack, f)
 	})
 }

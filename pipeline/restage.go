@@ -22,6 +22,9 @@ func dryRunFiles(r *DryRunResult, dir string) error {
 	for _, f := range r.Staged {
 		paths = append(paths, f.Path)
 	}
+	if r.Unrecorded != nil {
+		paths = append(paths, filepath.Join(dir, unrecordedFile))
+	}
 	for _, path := range paths {
 		if err := present(path); err != nil {
 			return err

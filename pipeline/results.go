@@ -220,10 +220,12 @@ type DryRunResult struct {
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
 	// StillGiven counts the given consents in the register that rejected rows speak against (consent.still_given).
-	StillGiven int           `json:"still_given,omitempty"`
-	Staged     []StagedFile  `json:"staged"`
-	Listed     string        `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
-	Rejects    []RejectsFile `json:"rejects,omitempty"`         // written on demand; no part of the digest
+	StillGiven int          `json:"still_given,omitempty"`
+	Staged     []StagedFile `json:"staged"`
+	// Unrecorded is there if rows that give no record say something that the import keeps.
+	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
+	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
+	Rejects    []RejectsFile   `json:"rejects,omitempty"`         // written on demand; no part of the digest
 }
 
 // RejectsFile is a file of rejected rows for their owner to mend.
@@ -274,6 +276,14 @@ type StagedFile struct {
 	Rows   int    `json:"rows"`
 	SHA256 string `json:"sha256"`
 	Path   string `json:"path,omitempty"` // no part of the digest
+}
+
+// UnrecordedFile is what rows say that give no record: it lies beside the findings.
+type UnrecordedFile struct {
+	Links    int    `json:"links"`    // identifiers that stand beside each other in such rows
+	Against  int    `json:"against"`  // withdrawals, refusals, suppressions and erasures in rejected rows
+	Replaced int    `json:"replaced"` // rows of earlier snapshots that came in, or stand anew
+	SHA256   string `json:"sha256"`
 }
 
 // ImportResult is what went into the register.
@@ -426,16 +436,18 @@ type TraceRecord struct {
 	Places     []TracePlace      `json:"places"`
 	State      string            `json:"state,omitempty"` // consent: effective state of subject, purpose and channel
 	StateCause string            `json:"state_cause,omitempty"`
-	// Opposed are the rejected rows of the batch that speak against a given consent and change nothing of it.
+	// Opposed are the rejected rows, of this batch and others, that speak against a given consent and change nothing of it.
 	Opposed []OpposedBy `json:"opposed_by_rejected,omitempty"`
 	// StateSoFar takes the place of State while something is unfinished that may change it.
 	StateSoFar      string `json:"state_so_far,omitempty"`
 	StateSoFarCause string `json:"state_so_far_cause,omitempty"`
 }
 
-// OpposedBy is the place of a rejected row.
+// OpposedBy is the place of a rejected row. If it is one of another batch, that is named, and the digest of its file.
 type OpposedBy struct {
+	Batch    string `json:"batch,omitempty"`
 	Snapshot string `json:"snapshot"`
+	SHA256   string `json:"sha256,omitempty"`
 	Place
 }
 

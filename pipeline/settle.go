@@ -152,6 +152,9 @@ func (s *settler) reject(row *mappings.Row, rule string) error {
 	if err := s.againstHeld(row); err != nil {
 		return err
 	}
+	if err := s.unrecordedOf(row); err != nil {
+		return err
+	}
 	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 
@@ -179,7 +182,7 @@ func (s *settler) row(x *passedRow) error {
 		return s.reject(row, row.Rule)
 	case mappings.Skipped:
 		s.skip(row.Rule)
-		return nil
+		return s.silent(row)
 	}
 	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) && !s.solved(row, records) {
 		return s.unmended(row)
@@ -243,6 +246,9 @@ func (s *settler) row(x *passedRow) error {
 		for _, x := range d.beside {
 			x.beside(records[i].id(), fmt.Sprintf("row %d of source %s", row.Num, s.sh.src.Name))
 		}
+	}
+	if err := s.joint(row, records); err != nil {
+		return err
 	}
 	for i := range keep {
 		if err := s.stillHeld(row, &keep[i].identified); err != nil {
@@ -367,6 +373,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 	switch {
 	case rejected:
 		d.rule, d.field = "consent.opposed_by_rejected", "status"
+		d.message = s.elsewhereMessage(d.rule, ev, d.about, subject, keys)
 	case why != "":
 		n := note{rule: "consent.overruled", field: "status"}
 		if strings.HasPrefix(why, "suppressed_") {
@@ -377,7 +384,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 		}
 		d.notes = append(d.notes, n)
 	default:
-		d.beside = besides(d.about, ev, keys)
+		d.beside = s.facts.besides(d.about, ev, keys)
 	}
 }
 

@@ -51,7 +51,7 @@ func checkDryRun(t *testing.T, r *pipeline.DryRunResult) {
 
 var wantCounts = map[string]int{
 	"purposes": 2, "notices": 2, "activities": 0, "retention_rules": 0, "suppressions": 1, "cases": 2,
-	"receipts": 5, "legacy_assertions": 6, "id_map": 18, "provenance": 18, "events": 5,
+	"receipts": 5, "legacy_assertions": 6, "id_map": 18, "provenance": 18, "events": 6,
 }
 
 func TestStagesOnBothDatabases(t *testing.T) {

@@ -83,12 +83,12 @@ func (a *against) id() string {
 }
 
 // overrules reports whether a alone overrules a given consent of those keys.
-func (a *against) overrules(given importers.Event, keys []importers.Key) bool {
+func (f *facts) overrules(a *against, given importers.Event, keys []importers.Key) bool {
 	var by opponents
 	switch {
 	case a.event != nil && a.event.Scope.Opposes(given.Scope):
 		by.events = []importers.Event{*a.event}
-	case a.suppression != nil && a.suppression.Scope.Opposes(given.Scope) && a.reaches(keys):
+	case a.suppression != nil && a.suppression.Scope.Opposes(given.Scope) && f.reaches(a, keys):
 		by.suppressions = []importers.Suppression{*a.suppression}
 	default:
 		return false
@@ -98,11 +98,12 @@ func (a *against) overrules(given importers.Event, keys []importers.Key) bool {
 }
 
 // findHeldGiven looks through the given consents of the register, of whatever batch, for those that rejected rows speak against, and for
-// those of erased subjects. It
-// wants to be asked once all that makes a row rejected is known.
+// those of erased subjects. It wants to be asked once all that makes a row rejected is known.
 func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 	d.given = heldGiven{number: number, by: map[string][]string{}, erased: map[string][]string{}, shown: map[string]int{}}
-	if !slices.ContainsFunc(d.facts.against, func(a *against) bool { return a.aside != nil || d.facts.rejects(a) != (a.erasure != nil) }) {
+	if !slices.ContainsFunc(d.facts.against, func(a *against) bool {
+		return !a.foreign && (a.aside != nil || d.facts.rejects(a) != (a.erasure != nil))
+	}) {
 		return nil
 	}
 	consent, given := importers.ByName("consent"), "status = 'given'"
@@ -130,12 +131,12 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 			if erased, by := importers.Erased(ev, fulfilled); erased {
 				d.given.erased[by] = append(d.given.erased[by], st.ID)
 			} else {
-				for _, x := range besides(about, ev, keys) {
+				for _, x := range d.facts.besides(about, ev, keys) {
 					x.beside(st.ID, "")
 				}
 			}
 			for _, a := range about {
-				if d.facts.rejects(a) && a.overrules(ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
+				if !a.foreign && d.facts.rejects(a) && d.facts.overrules(a, ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
 					d.given.by[a.id()] = append(d.given.by[a.id()], st.ID)
 				}
 			}
@@ -276,7 +277,7 @@ func (p *Pipeline) addOpposed(ctx context.Context, r *TraceResult) error {
 	}
 	by, err := p.opposedBy(ctx)
 	for i := range r.Records {
-		r.Records[i].Opposed = by[r.Records[i].ID]
+		r.Records[i].Opposed = slices.Concat(by[r.Records[i].ID], r.Records[i].Opposed)
 	}
 	return err
 }
@@ -297,7 +298,7 @@ func (p *Pipeline) opposedBy(ctx context.Context) (map[string][]OpposedBy, error
 		if err := json.Unmarshal(line, &f); err != nil {
 			return changedFindings(dry.FindingsFile, "a line is no finding")
 		}
-		at := OpposedBy{cmp.Or(f.Snapshot, dry.Snapshot), Place{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell}}
+		at := OpposedBy{Snapshot: cmp.Or(f.Snapshot, dry.Snapshot), Place: Place{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell}}
 		for _, id := range f.Records.List() {
 			by[id] = append(by[id], at)
 		}

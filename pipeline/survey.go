@@ -65,8 +65,9 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			if d.rowTeaches(x) {
 				d.learnRow(surveyed, x.row, x.records)
 			}
-			d.linkUnsure(surveyed, x.records)
-			d.facts.linkRow(x.records)
+			silent := silentOf(x.row, sh.src.System)
+			d.linkUnsure(surveyed, x.records, silent)
+			d.facts.linkRow(x.records, silent)
 		}
 		from := 0
 		for _, end := range p.ends {
@@ -140,13 +141,14 @@ func (s *surveyor) block(p *passed) error {
 
 // distil keeps of a row what the survey wants of it.
 func (s *surveyor) distil(p *passed, x *passedRow) {
+	s.silent(p, x.row)
 	switch {
 	case s.snap.kind != "", len(x.row.Aside) > 0:
 	case x.row.Verdict != mappings.Accepted:
 		if !slices.ContainsFunc(x.row.Partial, func(rec mappings.RecordOut) bool { return speaks(&rec.Record) }) {
 			return
 		}
-	case len(x.records) == 1 && !s.rowTeaches(x) && x.sure():
+	case len(x.records) == 1 && len(x.row.Silent) == 0 && !s.rowTeaches(x) && x.sure():
 		p.linked = append(p.linked, x.records[0].links...)
 		p.ends = append(p.ends, len(p.linked))
 		return

@@ -176,11 +176,14 @@ func (p *tracer) record(ctx context.Context, tx *store.Tx, e *importers.Entity, 
 		return nil, err
 	}
 	if e.Event {
-		s, err := p.state(ctx, tx, st)
+		s, opposed, err := p.state(ctx, tx, st)
 		if err != nil {
 			return nil, err
 		}
 		t.State, t.StateCause = s.Status, s.Because
+		if t.State == importers.StatusGiven {
+			t.Opposed = opposed
+		}
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -13,10 +14,12 @@ import (
 // circle is the part of the register that the state of a subject can depend on: the records that share a key with it, those that
 // share one with these, and so on. No link leads out of it, so whoever knows it alone comes to what the whole register says.
 type circle struct {
-	whole bool // no part: all of the register
-	keys  map[importers.Key]bool
-	rows  [][]importers.Key
-	ids   map[string]map[string]bool // by entity
+	whole      bool // no part: all of the register
+	keys       map[importers.Key]bool
+	rows       [][]importers.Key
+	ids        map[string]map[string]bool // by entity
+	said       []*register.Unrecorded     // in rows that gave no record
+	pseudonyms *importers.Pseudonyms      // keys are pseudonyms, since those of such rows are; nil if there are no such rows
 }
 
 // circlePasses is how often the register is gone over for a circle, circleRows how many records it may have. Chains of links are short,
@@ -32,27 +35,55 @@ var speaking = []string{"suppression", "case", "consent"}
 // around finds the circle of keys.
 func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Key) (*circle, error) {
 	c := &circle{whole: p.wholeStates, keys: map[importers.Key]bool{}, ids: map[string]map[string]bool{}}
-	for _, k := range keys {
+	some, err := register.HasUnrecorded(ctx, tx, p.id.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if some {
+		c.pseudonyms = p.id.Pseudonyms()
+	}
+	for _, k := range c.as(keys) {
 		c.keys[k] = true
 	}
 	for _, name := range speaking {
 		c.ids[name] = map[string]bool{}
 	}
+	has := func(keys []importers.Key) bool {
+		return slices.ContainsFunc(keys, func(k importers.Key) bool { return c.keys[k] })
+	}
 	var row []importers.Key
 	for pass, grown := 1, len(keys) > 0; grown && !c.whole; pass++ {
 		grown = false
+		add := func(keys []importers.Key) {
+			for _, k := range keys {
+				grown = grown || !c.keys[k]
+				c.keys[k] = true
+			}
+		}
 		for _, name := range speaking {
 			ids := c.ids[name]
 			err := register.EachSubject(ctx, tx, importers.ByName(name), p.id.Tenant, func(id, system string, rec *importers.Record) error {
 				row = importers.AppendSubjectKeys(row[:0], rec, system)
-				if !slices.ContainsFunc(row, func(k importers.Key) bool { return c.keys[k] }) || ids[id] {
+				keys := c.as(row)
+				if !has(keys) || ids[id] {
 					return nil
 				}
 				ids[id] = true
-				c.rows = append(c.rows, slices.Clone(row))
-				for _, k := range row {
-					grown = grown || !c.keys[k]
-					c.keys[k] = true
+				c.rows = append(c.rows, slices.Clone(keys))
+				add(keys)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if c.pseudonyms != nil {
+			c.said = c.said[:0]
+			err := eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
+				if has(keys) {
+					said := *u
+					c.said = append(c.said, &said)
+					add(keys)
 				}
 				return nil
 			})
@@ -60,14 +91,47 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 				return nil, err
 			}
 		}
-		c.whole = len(c.rows) > circleRows || grown && pass == circlePasses
+		c.whole = len(c.rows)+len(c.said) > circleRows || grown && pass == circlePasses
 	}
 	return c, nil
 }
 
 // holds reports whether the circle is also that of other keys.
 func (c *circle) holds(keys []importers.Key) bool {
-	return c != nil && (c.whole || !slices.ContainsFunc(keys, func(k importers.Key) bool { return !c.keys[k] }))
+	return c != nil && (c.whole || !slices.ContainsFunc(c.as(keys), func(k importers.Key) bool { return !c.keys[k] }))
+}
+
+// as gives keys in the form of the circle's.
+func (c *circle) as(keys []importers.Key) []importers.Key {
+	if c.pseudonyms == nil {
+		return keys
+	}
+	return c.pseudonyms.Of(keys)
+}
+
+// hear takes in what rows say that gave no record. What one that is rejected holds beside each other ties nobody; what it says against
+// consents changes no state.
+func (p *Pipeline) hear(ctx context.Context, tx *store.Tx, c *circle, f *facts) error {
+	know := func(u *register.Unrecorded, keys []importers.Key) error {
+		if u.Kind == register.UnrecordedLink && u.Rejected {
+			return nil
+		}
+		f.knowUnrecorded(u, keys)
+		return nil
+	}
+	if c.whole {
+		return eachStanding(ctx, tx, p.id.Tenant, know)
+	}
+	for _, u := range c.said {
+		keys, err := unrecordedKeys(u)
+		if err == nil {
+			err = know(u, keys)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // link takes in who is one subject as far as a circle's rows say so.
@@ -114,17 +178,21 @@ func (c *circle) each(ctx context.Context, tx *store.Tx, e *importers.Entity, te
 	return nil
 }
 
-// state works out the effective state of a consent's subject, purpose and channel from all that the register holds of it.
-func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (importers.Effective, error) {
+// state works out the effective state of a consent's subject, purpose and channel from all that the register holds of it, and which rejected
+// rows of other batches speak against the consent, if it is given.
+func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (s importers.Effective, opposed []OpposedBy, err error) {
 	keys := importers.SubjectKeys(&st.Record, st.System)
 	if !p.near.holds(keys) {
 		near, err := p.around(ctx, tx, keys)
 		if err != nil {
-			return importers.Effective{}, err
+			return s, nil, err
 		}
 		p.near = near
 	}
 	f := newFacts()
+	if p.near.pseudonyms != nil {
+		f.links = importers.NewPseudonymousLinks(p.near.pseudonyms)
+	}
 	f.links.Want(keys)
 	f.links.Count(keys) // who asks is another one than the record that is found
 	for _, name := range speaking {
@@ -132,30 +200,55 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 			f.know(&o.Record, o.ID, o.System, obtained, standing{linked: true})
 		})
 		if err != nil {
-			return importers.Effective{}, err
+			return s, nil, err
 		}
 	}
 	if err := p.link(ctx, tx, p.near, f.links); err != nil {
-		return importers.Effective{}, err
+		return s, nil, err
+	}
+	if p.near.pseudonyms != nil {
+		if err := p.hear(ctx, tx, p.near, f); err != nil {
+			return s, nil, err
+		}
 	}
 	if err := f.link(); err != nil {
-		return importers.Effective{}, err
+		return s, nil, err
 	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
 	about := f.about(f.links.Subject(keys))
-	_, against := f.opposing(f.doubted(about, keys), scope, keys)
+	doubted := f.doubted(about, keys)
+	against, _ := f.opposing(doubted, scope, keys)
 	events := against.events
-	err := p.near.each(ctx, tx, importers.ByName("consent"), p.id.Tenant, "status = 'given'", st.ID, func(o *register.Stored, obtained int64) {
+	err = p.near.each(ctx, tx, importers.ByName("consent"), p.id.Tenant, "status = 'given'", st.ID, func(o *register.Stored, obtained int64) {
+		if o.ID == st.ID && o.Get("status").Text == importers.StatusGiven {
+			opposed = p.foreignAgainst(f, doubted, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained), keys)
+		}
 		if o.ID == st.ID || f.links.Same(keys, importers.SubjectKeys(&o.Record, o.System)) {
 			events = append(events, importers.EventOf(&o.Record, o.ID, importers.Class(o.Class), obtained))
 		}
 	})
 	if err != nil {
-		return importers.Effective{}, err
+		return s, nil, err
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {
-		return importers.Effective{}, err
+		return s, nil, err
 	}
-	return importers.StateAfter(erasures(about), scope, events, against.suppressions, now), nil
+	return importers.StateAfter(erasures(about), scope, events, against.suppressions, now), opposed, nil
+}
+
+// foreignAgainst lists the rejected rows of other batches that overrule a given consent.
+func (p *Pipeline) foreignAgainst(f *facts, about []*against, given importers.Event, keys []importers.Key) (list []OpposedBy) {
+	for _, a := range about {
+		if u := f.foreign[a.id()]; a.foreign && u.Batch != p.batch.Name && f.overrules(a, given, keys) {
+			at := OpposedBy{Batch: u.Batch, Snapshot: u.Snapshot, SHA256: u.FileDigest, Place: Place{Source: u.Source, Sheet: u.Sheet, Row: int(u.Row), Line: int(u.Line)}}
+			if !slices.Contains(list, at) {
+				list = append(list, at)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b OpposedBy) int {
+		return cmp.Or(cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.Snapshot, b.Snapshot), cmp.Compare(a.Source, b.Source), a.Row-b.Row)
+	})
+	return list
 }

@@ -26,7 +26,7 @@ func (h *house) sameStates(fatalf func(string, ...any), ids []string) map[string
 			continue
 		}
 		same := func(x, y pipeline.TraceRecord) bool {
-			return x.ID == y.ID && x.State == y.State && x.StateCause == y.StateCause
+			return x.ID == y.ID && x.State == y.State && x.StateCause == y.StateCause && slices.Equal(x.Opposed, y.Opposed)
 		}
 		if !slices.EqualFunc(a.Records, b.Records, same) {
 			fatalf("%s: %+v, of the whole register %+v", id, a.Records, b.Records)

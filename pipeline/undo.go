@@ -158,6 +158,9 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 					return err
 				}
 			}
+			if err := p.retractUnrecorded(ctx, op, o); err != nil {
+				return err
+			}
 			rec, err := p.record(dir)
 			if err != nil {
 				return err
@@ -216,6 +219,20 @@ func (p *Pipeline) retract(ctx context.Context, op *ledger.Op, pass register.Ret
 		after = last
 		p.opt.Progress(Undo, pass.Entity.Name, chunk+1, 0)
 	}
+}
+
+// retractUnrecorded takes back what the batch's rows said that gave no record, once no record of theirs is left.
+func (p *Pipeline) retractUnrecorded(ctx context.Context, op *ledger.Op, o register.Origin) error {
+	return p.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil {
+			return err
+		}
+		n, err := register.RetractUnrecorded(ctx, tx, o)
+		if err != nil || n == 0 {
+			return err
+		}
+		return op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": unrecordedSaid, "chunk": int64(0), "records": n})
+	})
 }
 
 // kept counts what was retracted, by the register's events, and names what was kept.

@@ -48,7 +48,9 @@ func (p *Pipeline) unfinishedOf(ctx context.Context, tx *store.Tx, batch string)
 		}
 		x := &unfinished{op: op, live: op.State == ledger.Running && op.LeaseUntil > now}
 		for _, c := range chunks {
-			x.done += c.Int("rows") + c.Int("records")
+			if e := c.Text("entity"); e != unrecordedSaid && e != unrecordedReplaced { // which are no records
+				x.done += c.Int("rows") + c.Int("records")
+			}
 		}
 		if op.Stage == Undo { // nothing of the batch stands until it ends
 			return x, nil

@@ -13,12 +13,13 @@ import (
 type unsureLink struct {
 	keys    []importers.LinkKey
 	records []uuid.UUID // rejected if the key of one of them conflicts; if there are none, for sure
+	from    string      // where it stands, if it is a row of another batch
 }
 
 // linkUnsure notes a row whose links may not come into the register. Rows that are rejected for what others say of their subject are not
 // among them: see sureLinks.
-func (d *dryRunner) linkUnsure(surveyed *decider, records []identified) {
-	keys := 0
+func (d *dryRunner) linkUnsure(surveyed *decider, records []identified, silent [][]importers.Key) {
+	keys := len(silent)
 	for k := range records {
 		keys += len(records[k].links)
 	}
@@ -35,6 +36,10 @@ func (d *dryRunner) linkUnsure(surveyed *decider, records []identified) {
 			u.records = append(u.records, x.recordUID)
 		}
 	}
+	for _, keys := range silent {
+		by := d.facts.links.Linker(surveyed.sh.src.System)
+		u.keys = by.Append(u.keys, keys)
+	}
 	if rejected {
 		u.records = nil
 	}
@@ -50,13 +55,13 @@ func comesIn(rule string) bool {
 
 // placeUnsure notes where links are unsure, once they are built.
 func (f *facts) placeUnsure() {
-	f.unsureAt = map[int32]bool{}
+	f.unsureAt = map[int32]string{}
 	for _, u := range f.unsure {
 		if len(u.records) > 0 && !slices.ContainsFunc(u.records, f.conflicts) {
 			continue
 		}
 		for _, p := range f.links.SubjectOf(u.keys).Places {
-			f.unsureAt[p] = true
+			f.unsureAt[p] = u.from
 		}
 	}
 	f.unsure = nil
@@ -92,13 +97,13 @@ func (f *facts) sureLinks(about []*against, subject importers.Subject, keys []im
 	return !slices.ContainsFunc(about, func(a *against) bool { return a.erasure != nil || f.rejects(a) })
 }
 
-func (f *facts) isUnsure(place int32) bool { return f.unsureAt[place] }
+func (f *facts) isUnsure(place int32) bool { _, unsure := f.unsureAt[place]; return unsure }
 
 // overrulesDirectly reports whether what stands and has a key of the consent itself overrules it.
 func (f *facts) overrulesDirectly(given importers.Event, about []*against, keys []importers.Key) bool {
 	var direct []*against
 	for _, a := range about {
-		if slices.ContainsFunc(keys, func(k importers.Key) bool { return slices.Contains(a.keys, k) }) {
+		if slices.ContainsFunc(f.links.As(a.keys, keys), func(k importers.Key) bool { return slices.Contains(a.keys, k) }) {
 			direct = append(direct, a)
 		}
 	}

@@ -111,6 +111,10 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 		for _, f := range dry.Staged {
 			check("staged file "+stagedName(f.Source, f.Entity, f.Part)+of, checkStaged(f), finding.Count(f.Rows, "record", "records"))
 		}
+		if x := dry.Unrecorded; x != nil {
+			err := checkUnrecorded(dry)
+			check("list of what rows say that give no record"+of, err, finding.Count(x.Links+x.Against+x.Replaced, "entry", "entries"))
+		}
 		if dry.Listed != "" {
 			n := 0
 			err := readRejected(filepath.Dir(dry.FindingsFile), dry.Listed, func(*rejectedRow) error { n++; return nil })
@@ -149,6 +153,9 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 				}
 				check("register records of "+stagedName(f.Source, f.Entity, f.Part)+of, err, fmt.Sprintf("%s read back, contents equal; %d corrected since", finding.Count(n, "record", "records"), int64(f.Rows)-n))
 			}
+			if err := q.verifyUnrecorded(ctx, check, of, imp); err != nil {
+				return err
+			}
 		}
 	}
 	if imports > 0 {
@@ -173,6 +180,32 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 		return err
 	}
 	verifyResult(q, check, Reconcile+of, rec)
+	return nil
+}
+
+// verifyUnrecorded checks what the register has of rows that gave no record.
+func (p *Pipeline) verifyUnrecorded(ctx context.Context, check func(string, error, string), of string, imp *ImportResult) error {
+	dry, _, err := p.importedDryRun(ctx, imp)
+	if err != nil || dry == nil || dry.Unrecorded == nil {
+		return err
+	}
+	var n int64
+	for _, s := range p.batch.Sources {
+		staged, held, err := p.sumUnrecorded(ctx, dry, s.Name)
+		if err != nil && !errors.As(err, new(*IntegrityError)) && !errors.As(err, new(*FileError)) {
+			return err
+		}
+		if err == nil && staged != held {
+			err = &IntegrityError{What: "register", Detail: fmt.Sprintf("of source %s %s brought in that rows say which gave no record, found there: %d, or their contents differ", s.Name, finding.Count(staged.Count, "entry was", "entries were"), held.Count),
+				Remedy: "find out who changed the register since the import; restore it from a backup"}
+		}
+		if err != nil {
+			check("what rows say that gave no record, in the register"+of, err, "")
+			return nil
+		}
+		n += held.Count
+	}
+	check("what rows say that gave no record, in the register"+of, nil, finding.Count(n, "entry", "entries")+" read back, contents equal")
 	return nil
 }
 

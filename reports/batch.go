@@ -75,6 +75,14 @@ func trace(p *page, r *pipeline.TraceResult) {
 			p.line("  state so far, not final: %s, because of %s", rec.StateSoFar, because(rec.StateSoFarCause))
 		}
 		for _, by := range rec.Opposed {
+			if by.Batch != "" {
+				at := fmt.Sprintf("row %d", by.Row)
+				if by.Sheet != "" {
+					at = fmt.Sprintf("sheet %q, %s", by.Sheet, at)
+				}
+				p.line("  but a rejected row of another batch speaks against it: %s (batch %s, snapshot %s, source %s, file %s…)", clean(at), clean(by.Batch), clean(by.Snapshot), clean(by.Source), short(by.SHA256))
+				continue
+			}
 			p.line("  but a rejected row speaks against it: %s (source %s, snapshot %s)", Place(&finding.Finding{File: by.File, Sheet: by.Sheet, Row: by.Row, Line: by.Line, Cell: by.Cell}), clean(by.Source), clean(by.Snapshot))
 		}
 		// Fields in the order of the entity, then what the rules derived.

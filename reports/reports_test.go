@@ -66,9 +66,10 @@ func results() map[string]any {
 		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
 			{Stage: "inventory", State: "succeeded", Operator: "Ida", Finished: "2026-10-01T09:00:00Z", Digest: long}, {Stage: "freeze", State: "stale", Why: "batch.yaml changed"}}},
 		"trace": &pipeline.TraceResult{Entity: "consent", Records: []pipeline.TraceRecord{{ID: "id", System: "crm", Class: "receipt", Version: 1, State: "given", StateCause: "receipt",
-			Opposed: []pipeline.OpposedBy{{Snapshot: "delta-1", Place: pipeline.Place{Source: "consents", File: "a.csv", Row: 9, Line: 10, Column: "F", Cell: "F9"}}},
-			Values:  map[string]string{"status": "given", "email": "(contact, 16 characters)", "missing": ""},
-			Places:  []pipeline.TracePlace{{Batch: "small", Snapshot: "initial", Source: "consents", File: "a.csv", SHA256: long, Row: 3, Line: 4, Mapping: long, Staged: long, Cells: map[string]string{"status": "F3", "email": "C3"}}}}}},
+			Opposed: []pipeline.OpposedBy{{Snapshot: "delta-1", Place: pipeline.Place{Source: "consents", File: "a.csv", Row: 9, Line: 10, Column: "F", Cell: "F9"}},
+				{Batch: "other", Snapshot: "initial", SHA256: long, Place: pipeline.Place{Source: "list", Sheet: "People", Row: 7}}},
+			Values: map[string]string{"status": "given", "email": "(contact, 16 characters)", "missing": ""},
+			Places: []pipeline.TracePlace{{Batch: "small", Snapshot: "initial", Source: "consents", File: "a.csv", SHA256: long, Row: 3, Line: 4, Mapping: long, Staged: long, Cells: map[string]string{"status": "F3", "email": "C3"}}}}}},
 		"verify": &pipeline.VerifyResult{Batch: "small", Checks: []pipeline.VerifyCheck{{What: "frozen bag", OK: true, Detail: "4 files"}, {What: "staged file", Detail: "changed"}}},
 	}
 }

@@ -1,0 +1,229 @@
+package register
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sheetlift/importers"
+	"sheetlift/pipeline/store"
+)
+
+// Unrecorded is one thing that a row says which gave no record: that identifiers are those of one subject (UnrecordedLink), or something
+// that speaks against consents. Times are microseconds since 1970 UTC.
+type Unrecorded struct {
+	ID         string         `json:"id"`
+	Batch      string         `json:"-"`
+	Snapshot   string         `json:"snapshot"`
+	Source     string         `json:"source"`
+	System     string         `json:"system"`
+	FileDigest string         `json:"file_digest"`
+	Sheet      string         `json:"sheet,omitempty"`
+	Row        int64          `json:"row"`
+	Line       int64          `json:"line,omitempty"`
+	Stray      bool           `json:"stray,omitempty"`    // a row of a mended workbook of which nobody knows which row it is
+	Rejected   bool           `json:"rejected,omitempty"` // else it was skipped
+	Kind       UnrecordedKind `json:"kind"`
+	Subject    string         `json:"subject"`          // pseudonyms, see importers.KeysText
+	Status     string         `json:"status,omitempty"` // of an event; the reason of a suppression
+	Purpose    string         `json:"purpose,omitempty"`
+	Channel    string         `json:"channel,omitempty"`
+	Dated      bool           `json:"dated,omitempty"`
+	Earliest   int64          `json:"earliest,omitempty"`
+	Latest     int64          `json:"latest,omitempty"`
+	ObtainedAt int64          `json:"obtained_at,omitempty"`
+	ReplacedBy string         `json:"-"` // the snapshot that brought the row in, or again; empty while what it said stands
+}
+
+// UnrecordedKind is what an unrecorded row says.
+type UnrecordedKind string
+
+// The kinds.
+const (
+	UnrecordedLink        UnrecordedKind = "link"
+	UnrecordedEvent       UnrecordedKind = "event"
+	UnrecordedSuppression UnrecordedKind = "suppression"
+	UnrecordedErasure     UnrecordedKind = "erasure" // a fulfilled one
+)
+
+// Keys are the keys of its subject, as pseudonyms.
+func (u *Unrecorded) Keys() ([]importers.Key, error) { return importers.ReadKeys(u.Subject, u.System) }
+
+// Hash covers all of it but when it was replaced.
+func (u *Unrecorded) Hash() ([32]byte, error) {
+	b, err := json.Marshal(u)
+	return sha256.Sum256(b), err
+}
+
+// Pseudonyms are those that the register holds instead of identifiers.
+func (id Identity) Pseudonyms() *importers.Pseudonyms {
+	return importers.NewPseudonyms(appendName(append([]byte(nil), id.Namespace[:]...), id.Tenant))
+}
+
+// UnrecordedID is the id of the k-th thing of its kind that a row of a batch says. A link of skipped rows is the same one wherever in the
+// batch it stands.
+func (id Identity) UnrecordedID(batch string, u *Unrecorded, k int) uuid.UUID {
+	if !u.Rejected {
+		return id.uuid5(id.Tenant, batch, "unrecorded", u.System, u.Subject)
+	}
+	return id.uuid5(id.Tenant, batch, "unrecorded", u.Snapshot, u.Source, strconv.FormatBool(u.Stray), strconv.FormatInt(u.Row, 10), string(u.Kind), strconv.Itoa(k))
+}
+
+// RowOf names a row of a snapshot.
+type RowOf struct {
+	Snapshot string `json:"snapshot"`
+	Source   string `json:"source"`
+	Row      int64  `json:"row"`
+	Stray    bool   `json:"stray,omitempty"`
+	Erased   bool   `json:"erased,omitempty"` // its subject was erased, so its links stay
+}
+
+var unrecordedColumns = []string{
+	"tenant", "id", "batch", "snapshot", "source", "system", "file_digest", "sheet", "row", "line", "stray", "rejected", "kind", "subject", "status", "purpose", "channel",
+	"dated", "earliest", "latest", "obtained_at", "staged_digest", "replaced_by",
+}
+
+// unrecordedSource gives the rows of the table.
+type unrecordedSource struct {
+	o    *Origin
+	list []Unrecorded
+	row  int
+}
+
+func (s *unrecordedSource) Next() bool { s.row++; return s.row < len(s.list) }
+func (s *unrecordedSource) Err() error { return nil }
+func (s *unrecordedSource) Values(dst []store.Value) {
+	u := &s.list[s.row]
+	text := func(at int, list ...string) {
+		for i, t := range list {
+			dst[at+i] = textValue(t)
+		}
+	}
+	ints := func(at int, list ...int64) {
+		for i, n := range list {
+			dst[at+i] = store.Value{Kind: store.Int, Int: n}
+		}
+	}
+	bit := func(b bool) int64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	text(0, s.o.Tenant, u.ID, s.o.Batch, u.Snapshot, u.Source, u.System, u.FileDigest, u.Sheet)
+	ints(8, u.Row, u.Line, bit(u.Stray), bit(u.Rejected))
+	text(12, string(u.Kind), u.Subject, u.Status, u.Purpose, u.Channel)
+	ints(17, bit(u.Dated), u.Earliest, u.Latest, u.ObtainedAt)
+	text(21, s.o.StagedDigest, "")
+}
+
+// LoadUnrecorded puts what rows say that gave no record into the register, with one event and a new revision, inside the caller's
+// transaction. It returns ErrHeld if some of it is already there.
+func LoadUnrecorded(ctx context.Context, tx *store.Tx, list []Unrecorded, o Origin) error {
+	if _, err := tx.Load(ctx, "unrecorded", unrecordedColumns, &unrecordedSource{o: &o, list: list, row: -1}); err != nil {
+		if errors.Is(err, store.ErrConflict) {
+			return fmt.Errorf("load unrecorded: %w", ErrHeld)
+		}
+		return fmt.Errorf("load unrecorded: %w", err)
+	}
+	return recordUnrecorded(ctx, tx, "import", int64(len(list)), o)
+}
+
+// ReplaceUnrecorded notes that rows of earlier snapshots of the batch came in, or stand anew, with the snapshot of o. What skipped rows
+// said is not replaced.
+func ReplaceUnrecorded(ctx context.Context, tx *store.Tx, rows []RowOf, o Origin) error {
+	var all int64
+	for _, r := range rows {
+		stray := int64(0)
+		if r.Stray {
+			stray = 1
+		}
+		kept := ""
+		if r.Erased {
+			kept = string(UnrecordedLink)
+		}
+		n, err := tx.Exec(ctx, `
+			UPDATE unrecorded SET replaced_by = $1
+			WHERE tenant = $2 AND batch = $3 AND snapshot = $4 AND source = $5 AND row = $6 AND stray = $7 AND rejected = 1 AND replaced_by = '' AND kind <> $8`,
+			o.Snapshot, o.Tenant, o.Batch, r.Snapshot, r.Source, r.Row, stray, kept)
+		if err != nil {
+			return fmt.Errorf("replace unrecorded: %w", err)
+		}
+		all += n
+	}
+	return recordUnrecorded(ctx, tx, "correct", all, o)
+}
+
+// RetractUnrecorded takes all that the batch's rows said without giving a record out of the register.
+func RetractUnrecorded(ctx context.Context, tx *store.Tx, o Origin) (int64, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM unrecorded WHERE tenant = $1 AND batch = $2`, o.Tenant, o.Batch)
+	if err != nil {
+		return 0, fmt.Errorf("retract from unrecorded: %w", err)
+	}
+	return n, recordUnrecorded(ctx, tx, "retract", n, o)
+}
+
+// recordUnrecorded leaves the event, unless nothing changed.
+func recordUnrecorded(ctx context.Context, tx *store.Tx, kind string, n int64, o Origin) error {
+	if n == 0 {
+		return nil
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `
+		INSERT INTO events (tenant, at, kind, entity, batch, snapshot, source, records, digest, operation, operator)
+		VALUES ($1, $2, $3, 'unrecorded', $4, $5, '', $6, $7, $8, $9)`,
+		o.Tenant, now, kind, o.Batch, o.Snapshot, n, o.StagedDigest, o.Operation, o.Operator); err != nil {
+		return fmt.Errorf("record the %s event: %w", kind, err)
+	}
+	return advance(ctx, tx, o)
+}
+
+// HasUnrecorded reports whether any row of the tenant that gave no record said something.
+func HasUnrecorded(ctx context.Context, tx *store.Tx, tenant string) (bool, error) {
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM unrecorded WHERE tenant = $1 LIMIT 1) found`, tenant).Scan(&n); err != nil {
+		return false, fmt.Errorf("read unrecorded: %w", err)
+	}
+	return n > 0, nil
+}
+
+// EachUnrecorded calls f for all that rows of the tenant said which gave no record, in the order of their ids.
+func EachUnrecorded(ctx context.Context, tx *store.Tx, tenant string, f func(*Unrecorded) error) error {
+	return eachUnrecorded(ctx, tx, `tenant = $1`, []any{tenant}, f)
+}
+
+// EachUnrecordedOf is EachUnrecorded of what was imported from one staged file.
+func EachUnrecordedOf(ctx context.Context, tx *store.Tx, o Origin, f func(*Unrecorded) error) error {
+	return eachUnrecorded(ctx, tx, `tenant = $1 AND batch = $2 AND snapshot = $3 AND staged_digest = $4`, []any{o.Tenant, o.Batch, o.Snapshot, o.StagedDigest}, f)
+}
+
+func eachUnrecorded(ctx context.Context, tx *store.Tx, cond string, args []any, f func(*Unrecorded) error) error {
+	rows, err := tx.Query(ctx, `SELECT `+strings.Join(unrecordedColumns[1:], ", ")+` FROM unrecorded WHERE `+cond+` ORDER BY id`, args...)
+	if err != nil {
+		return fmt.Errorf("read unrecorded: %w", err)
+	}
+	defer rows.Close()
+	var u Unrecorded
+	var stray, rejected, dated int64
+	var kind, digest string
+	for rows.Next() {
+		if err := rows.Scan(&u.ID, &u.Batch, &u.Snapshot, &u.Source, &u.System, &u.FileDigest, &u.Sheet, &u.Row, &u.Line, &stray, &rejected, &kind, &u.Subject,
+			&u.Status, &u.Purpose, &u.Channel, &dated, &u.Earliest, &u.Latest, &u.ObtainedAt, &digest, &u.ReplacedBy); err != nil {
+			return fmt.Errorf("read unrecorded: %w", err)
+		}
+		u.Stray, u.Rejected, u.Dated, u.Kind = stray == 1, rejected == 1, dated == 1, UnrecordedKind(kind)
+		if err := f(&u); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
