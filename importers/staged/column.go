@@ -309,7 +309,7 @@ func (c *column) full() bool { return len(c.text) > 1<<30 }
 // array gives the values of so many rows as an Arrow array of the type that form.arrow gives, which is valid until reset. Of a column
 // without runs that is written as runs every row is one, or all are if none has a value.
 func (c *column) array(rows int, runs bool) arrow.Array {
-	values := c.n
+	var values int
 	switch {
 	case c.runs:
 		c.end(rows)
