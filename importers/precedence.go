@@ -1,6 +1,9 @@
 package importers
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // The statuses of a consent event, and two more that only an effective state can have.
 const (
@@ -25,9 +28,9 @@ func (s Scope) Grants(key Scope) bool {
 }
 
 // Opposes reports whether a refusal, withdrawal, expiry or suppression of s stands against a consent for key. Where either
-// of the two does not say, it does.
+// of the two does not say, it does. A purpose that is written in other letters' case is taken for the same, as far as a no goes.
 func (s Scope) Opposes(key Scope) bool {
-	return (s.Purpose == key.Purpose || s.Purpose == "" || key.Purpose == "") &&
+	return (strings.EqualFold(s.Purpose, key.Purpose) || s.Purpose == "" || key.Purpose == "") &&
 		(s.Channel == key.Channel || anyChannel(s.Channel) || anyChannel(key.Channel))
 }
 

@@ -151,6 +151,7 @@ func TestScope(t *testing.T) {
 	}{
 		{"the same", Scope{"news", "email"}, Scope{"news", "email"}, true, true},
 		{"another purpose", Scope{"news", "email"}, Scope{"offers", "email"}, false, false},
+		{"the purpose in other case", Scope{"News", "email"}, Scope{"news", "email"}, false, true},
 		{"another channel", Scope{"news", "sms"}, Scope{"news", "email"}, false, false},
 		{"channel any", Scope{"news", "any"}, Scope{"news", "email"}, true, true},
 		{"blank channel", Scope{"news", ""}, Scope{"news", "email"}, false, true},

@@ -370,6 +370,23 @@ func TestRulePaddedIdentifiersAreHeard(t *testing.T) {
 	}
 }
 
+// A no to a purpose that is written in other letters' case than that of the list can't come in, and takes no consent back by itself; but it is
+// no no to another purpose.
+func TestRuleANoToAPurposeInOtherCase(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), rows([]string{
+		strings.Replace(assertion("A-1", "S-1,one@example.com", "N", "2025-01-01T10:00:00Z"), ",news,", ",News,", 1),
+		assertion("A-2", "S-1,one@example.com", "Y", "2024-03-01T10:00:00Z"),
+		assertion("B-1", "S-2,two@example.com", "Y", "2024-03-01T10:00:00Z"),
+	}, nil, nil))
+	h.write("batch.yaml", tolerantBatch("acme-2026"))
+	dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	got := found(t, dry, "consents")
+	if !slices.Equal(got[2], []string{"ref.not_found"}) || !slices.Equal(got[3], []string{"consent.opposed_by_rejected"}) || len(got[4]) > 0 {
+		t.Errorf("%v", got)
+	}
+}
+
 // What reaches a consent only by way of a row that is rejected rejects it: the register could not follow. By a row that comes in, it overrules.
 func TestRuleARejectedRowTiesNobody(t *testing.T) {
 	t.Parallel()
