@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -107,7 +108,26 @@ const shownFrom = 3
 // person's name may stand there by mistake, so what is shaped like one is not shown, nor is any word of a script without capitals,
 // where names have no shape.
 func showableWord(word string, rows int) bool {
-	return rows >= shownFrom && finding.Quote(word) && !nameShaped(word) && !ipLike(word) && !importers.StreetLike(word)
+	return rows >= shownFrom && finding.Quote(word) && !nameShaped(word) && !standsForSomebody(word) && !ipLike(word) && !importers.StreetLike(word)
+}
+
+// titles stand before names of people.
+var titles = strings.Fields("frau herr herrn frl fräulein familie mr mrs ms miss mme mlle madame monsieur sr sra srta señor señora señorita sig signor signora signorina senhor senhora dr dra prof mevr mevrouw dhr meneer")
+
+// standsForSomebody reports whether a word is shaped like what stands for a person: a title before something, the number of a customer, a day
+// of birth.
+func standsForSomebody(word string) bool {
+	digits := 0
+	for _, r := range word {
+		if digits++; !unicode.IsDigit(r) {
+			digits = 0
+		}
+		if digits == 4 {
+			return true
+		}
+	}
+	tokens := strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return !unicode.IsLetter(r) })
+	return len(tokens) > 1 && slices.ContainsFunc(tokens, func(t string) bool { return slices.Contains(titles, t) })
 }
 
 func nameShaped(word string) bool {
