@@ -404,7 +404,7 @@ func (l *leavings) content(sh *sheet, row *mappings.Row, at place, back bool) {
 	for k := range row.Records {
 		rec := row.Records[k]
 		ids := recordIDs{content: register.ContentSum(&rec.Record), recordUID: l.id.Record(sh.src.System, rec.Entity.Name, rec.Key)}
-		list = append(list, identified{RecordOut: &mappings.RecordOut{History: rec.History}, recordIDs: ids})
+		list = append(list, identified{RecordOut: &mappings.RecordOut{History: rec.History}, recordIDs: ids, keys: importers.OwnKeys(importers.SubjectKeys(&rec.Record, sh.src.System))})
 	}
 	l.contents[at] = list
 }
