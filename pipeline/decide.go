@@ -83,11 +83,15 @@ func (d *decider) decide(x *identified) (out decision) {
 			return out
 		}
 	}
-	switch d.facts.heldState(x) {
-	case heldSame:
+	held := d.facts.heldState(x)
+	if held == heldSame {
 		out.rule, out.err = d.repeated(x)
 		return out
-	case heldOther:
+	}
+	if d.nameless(x, &out); out.err != nil || out.rule != "" {
+		return out
+	}
+	if held == heldOther {
 		if d.corrects(src, x, &out); out.err != nil || out.rule != "" {
 			return out
 		}

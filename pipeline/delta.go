@@ -76,6 +76,10 @@ func weakens(held *register.Stored, x *identified, heldAt, nowAt int64) bool {
 		a, b := importers.SuppressionOf(&held.Record, held.ID, heldAt), importers.SuppressionOf(&x.Record, x.id(), nowAt)
 		return !covered() || !wider(a.Scope, b.Scope) || !importers.AsStrong(a.Reason, b.Reason) || earlier(a.Dated, b.Dated, a.Latest, b.Latest, heldAt)
 	case "case":
+		now := &x.Record // an open erasure that loses its subject would be fulfilled of nobody
+		if now.Get("request_type").Text == "erasure" && now.Get("status").Text == "open" && len(x.keys) == 0 && len(importers.SubjectKeys(&held.Record, held.System)) > 0 {
+			return true
+		}
 		if a, ok := importers.ErasureOf(&held.Record, held.ID, heldAt); ok {
 			b, still := importers.ErasureOf(&x.Record, x.id(), nowAt)
 			if !still || !covered() || earlier(a.Dated, b.Dated, a.Latest, b.Latest, heldAt) {

@@ -61,6 +61,7 @@ type keyGroup struct {
 	contents []keyContent
 	at       map[[sha256.Size]byte]int // of contents, once there are many
 	history  bool
+	named    bool // some content names a subject
 }
 
 func newFacts() *facts {
@@ -171,6 +172,7 @@ func (f *facts) group(x *identified) {
 	}
 	g.add(&x.content)
 	g.history = g.history && x.History
+	g.named = g.named || len(x.keys) > 0
 }
 
 // know takes in a record of the survey or of the register.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,16 +21,19 @@ import (
 // came is what a snapshot after the initial one brings of a source: rows that can be read. One that can't, or that says nothing any
 // more, takes back nothing of what it said before.
 type came struct {
-	keys map[string]cameKey        // by entity and key
-	rows map[int]map[string]string // of a workbook: by number and entity, what a row says against consents
-	view *mendedView               // of rows that came back in a workbook
+	keys map[string]cameKey           // by entity and key
+	rows map[int]map[string][]refusal // of a workbook: by number and entity, what a row says against consents
+	view *mendedView                  // of rows that came back in a workbook
+
+	seed  maphash.Seed      // of what refusals are compared by
+	words map[string]string // of refusals, each once
 }
 
 // cameKey is what came under one key.
 type cameKey struct {
 	rows    int
-	first   int    // number of the first row
-	against string // what the rows say against consents, see opposition
+	first   int       // number of the first row
+	against []refusal // what the rows say against consents, each once
 }
 
 // cameBack notes the keys that a row gives.
@@ -40,7 +44,7 @@ func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
 	}
 	c := d.came[sh.src.Name]
 	if c == nil {
-		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string]string{}, view: sh.view}
+		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string][]refusal{}, view: sh.view, seed: maphash.MakeSeed(), words: map[string]string{}}
 		d.came[sh.src.Name] = c
 	}
 	if row.Verdict != mappings.Accepted {
@@ -54,7 +58,7 @@ func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
 		c.keys[key] = k
 	}
 	if c.view != nil && c.view.rows != nil {
-		c.rows[row.Num] = map[string]string{}
+		c.rows[row.Num] = map[string][]refusal{}
 	}
 	for i := range x.records {
 		d.cameAgainst(c, row.Num, &x.records[i])
@@ -404,7 +408,7 @@ func (l *leavings) content(sh *sheet, row *mappings.Row, at place, back bool) {
 	for k := range row.Records {
 		rec := row.Records[k]
 		ids := recordIDs{content: register.ContentSum(&rec.Record), recordUID: l.id.Record(sh.src.System, rec.Entity.Name, rec.Key)}
-		list = append(list, identified{RecordOut: &mappings.RecordOut{History: rec.History}, recordIDs: ids})
+		list = append(list, identified{RecordOut: &mappings.RecordOut{History: rec.History}, recordIDs: ids, keys: importers.OwnKeys(importers.SubjectKeys(&rec.Record, sh.src.System))})
 	}
 	l.contents[at] = list
 }

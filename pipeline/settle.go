@@ -349,6 +349,7 @@ func worded(message string) func(*finding.Finding) {
 func (s *settler) opposed(x *identified, d *decision) {
 	keys := x.keys
 	if len(keys) == 0 {
+		s.namelessHere(x, d)
 		return
 	}
 	if !x.Entity.Event { // of a consent it is worked out already
@@ -356,7 +357,7 @@ func (s *settler) opposed(x *identified, d *decision) {
 	}
 	subject := d.subject
 	if !x.Entity.Event || x.Get("status").Text != importers.StatusGiven {
-		if subject.Several && s.speaksAgainst(x) {
+		if subject.Several && speaks(&x.Record) {
 			d.notes = append(d.notes, note{rule: "subject.applies_to_all", field: keys[0].Kind})
 		}
 		return
@@ -386,15 +387,6 @@ func (s *settler) opposed(x *identified, d *decision) {
 	default:
 		d.beside = s.facts.besides(d.about, ev, keys)
 	}
-}
-
-// speaksAgainst reports whether a record can speak against consents or erases a subject.
-func (s *settler) speaksAgainst(x *identified) bool {
-	if opposes(&x.Record) {
-		return true
-	}
-	_, erases := importers.ErasureOf(&x.Record, x.id(), s.sh.src.obtained)
-	return x.Entity.Name == "case" && erases
 }
 
 // stage appends one record to its staged file and counts it.

@@ -82,7 +82,7 @@ func (a *against) id() string {
 	return a.erasure.ID
 }
 
-// overrules reports whether a alone overrules a given consent of those keys.
+// overrules reports whether a alone overrules a given consent of those keys. An erasure does as a withdrawal of everything would.
 func (f *facts) overrules(a *against, given importers.Event, keys []importers.Key) bool {
 	var by opponents
 	switch {
@@ -90,6 +90,9 @@ func (f *facts) overrules(a *against, given importers.Event, keys []importers.Ke
 		by.events = []importers.Event{*a.event}
 	case a.suppression != nil && a.suppression.Scope.Opposes(given.Scope) && f.reaches(a, keys):
 		by.suppressions = []importers.Suppression{*a.suppression}
+	case a.erasure != nil:
+		over, _ := importers.Erased(given, []importers.Erasure{*a.erasure})
+		return over
 	default:
 		return false
 	}
@@ -102,7 +105,7 @@ func (f *facts) overrules(a *against, given importers.Event, keys []importers.Ke
 func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 	d.given = heldGiven{number: number, by: map[string][]string{}, erased: map[string][]string{}, shown: map[string]int{}}
 	if !slices.ContainsFunc(d.facts.against, func(a *against) bool {
-		return !a.foreign && (a.aside != nil || d.facts.rejects(a) != (a.erasure != nil))
+		return !a.foreign && (a.aside != nil || a.erasure != nil || d.facts.rejects(a))
 	}) {
 		return nil
 	}
@@ -116,7 +119,7 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 		return register.Each(ctx, tx, consent, d.id.Tenant, register.Filter{Cond: given}, func(st *register.Stored) error {
 			keys := importers.SubjectKeys(&st.Record, st.System)
 			about := d.facts.about(d.facts.links.Subject(keys))
-			fulfilled := erasures(about)
+			fulfilled := erasures(slices.DeleteFunc(slices.Clone(about), d.facts.rejects))
 			if about = d.facts.doubted(about, keys); len(about) == 0 {
 				return nil
 			}

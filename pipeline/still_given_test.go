@@ -91,10 +91,15 @@ func TestRuleARejectedRefusalShowsWhatStaysGiven(t *testing.T) {
 		"a misspelt date": {map[string]string{"consents.csv": consentHeader + given + other + withdrawn("2025-13-01T10:00:00Z")}, "consents.csv F4"},
 		"an unknown purpose": {map[string]string{"consents.csv": consentHeader + other + strings.Replace(withdrawn("2025-12-01T10:00:00Z"), ",news,", ",,", 1) +
 			"X-1,S-9,nine,news,email,N,,,,,,,\n"}, ""}, // the blank purpose covers everything, and comes in
-		"a reference that is none":   {map[string]string{"consents.csv": consentHeader + given + "W-1,S-1,one@example.com,news,email,N,2025-12-01T10:00:00Z,PN,9,,,,\n"}, "consents.csv F3"},
-		"two contents under one key": {map[string]string{"consents.csv": consentHeader + given + withdrawn("2025-12-01T10:00:00Z") + withdrawn("2025-12-02T10:00:00Z")}, "twice"},
-		"a suppression":              {map[string]string{"suppressions.csv": suppressionHeader + "one@example.com,email,objection,2025-13-01\n"}, "suppressions.csv C2"},
-		"of another subject":         {map[string]string{"consents.csv": consentHeader + given + strings.ReplaceAll(withdrawn("2025-13-01"), "S-1,one@", "S-3,three@")}, ""},
+		"a reference that is none":                         {map[string]string{"consents.csv": consentHeader + given + "W-1,S-1,one@example.com,news,email,N,2025-12-01T10:00:00Z,PN,9,,,,\n"}, "consents.csv F3"},
+		"two contents under one key":                       {map[string]string{"consents.csv": consentHeader + given + withdrawn("2025-12-01T10:00:00Z") + withdrawn("2025-12-02T10:00:00Z")}, "twice"},
+		"a suppression":                                    {map[string]string{"suppressions.csv": suppressionHeader + "one@example.com,email,objection,2025-13-01\n"}, "suppressions.csv C2"},
+		"a fulfilled erasure":                              {map[string]string{"cases.csv": caseHeader + "E-1,erasure,done,,one@example.com,2025-09-01,2025-13-01\n"}, "cases.csv B2"},
+		"an erasure whose date is wrong in another column": {map[string]string{"cases.csv": caseHeader + "E-1,erasure,done,S-9,one@example.com,2025-13-01,2025-09-20\n"}, "cases.csv B2"},
+		"an erasure before the consent":                    {map[string]string{"cases.csv": caseHeader + "E-1,erasure,done,,one@example.com,2024-13-01,2024-09-20\n"}, ""},
+		"an open erasure":                                  {map[string]string{"cases.csv": caseHeader + "E-1,erasure,open,,one@example.com,2025-13-01,\n"}, ""},
+		"two erasures under one key":                       {map[string]string{"cases.csv": caseHeader + "E-1,erasure,done,,one@example.com,2025-09-01,2025-09-20\nE-1,erasure,done,,one@example.com,2025-09-01,2025-09-21\n"}, "twice"},
+		"of another subject":                               {map[string]string{"consents.csv": consentHeader + given + strings.ReplaceAll(withdrawn("2025-13-01"), "S-1,one@", "S-3,three@")}, ""},
 		"overruled by what stands": {map[string]string{"consents.csv": consentHeader + given + withdrawn("2025-13-01"),
 			"suppressions.csv": suppressionHeader + "one@example.com,email,objection,\n"}, ""},
 	} {

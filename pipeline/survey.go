@@ -195,7 +195,7 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 	if untouched { // it stays rejected, but what it says against a consent is said
 		st.rejected = true
 	}
-	if len(records) > 1 && !st.rejected && slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
+	if len(records) > 1 && !st.rejected && slices.ContainsFunc(records, func(x identified) bool { return speaks(&x.Record) }) {
 		st.row = d.facts.mix(surveyed, records)
 	}
 	for k := range records {
@@ -215,7 +215,7 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 // standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
 // Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
 func (d *dryRunner) standing(surveyed *decider, records []identified) (st standing) {
-	if !slices.ContainsFunc(records, func(x identified) bool { return opposes(&x.Record) }) {
+	if !slices.ContainsFunc(records, func(x identified) bool { return speaks(&x.Record) }) {
 		return st
 	}
 	for k := range records {
