@@ -33,7 +33,7 @@ func (l *Look) read(entity string) *reading {
 		if header == "" {
 			continue
 		}
-		if entity == "consent" && (fits("optout", header) > 0 || l.answers(col)) {
+		if entity == "consent" && (l.optsOut(col) != noOptOut || l.answers(col)) {
 			continue
 		}
 		for n, field := range fields {
