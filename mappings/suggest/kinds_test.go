@@ -366,3 +366,27 @@ func TestDaysInKeys(t *testing.T) {
 		t.Errorf("asked %v\n%s", asked, text)
 	}
 }
+
+// A number of persons is found by its abbreviations and in seven languages, so that a row without an address keeps its no.
+func TestNumbersOfPersons(t *testing.T) {
+	for _, header := range strings.Split("KdNr|Kd-Nr.|Kdnr.|Kd.-Nr.|Kunden-Nr.|Cust. No.|Customer #ID|Client ref|N° client|Nº cliente|№ client|Client n°|N. cliente|Cód. cliente|DNI|NIE|Pers.-Nr.|Partner-ID|Debitor|Debitoren-Nr.|GP-Nummer|N° adhérent|Numéro de client|Numero utente|Número de socio|Lid nr.|Klant-nr|Relatie-ID|Account No.|Kundenkennung", "|") {
+		d, text, _ := suggested(t, lookAt("kontakte.csv", header+"|E-Mail|Newsletter", "1|a@example.com|ja", "2||nein", "3|c@example.com|nein"))
+		if !slices.Equal(d.Records[0].Key, []string{"subject_id"}) {
+			t.Errorf("%s: key %v\n%s", header, d.Records[0].Key, text)
+		}
+	}
+	for _, header := range []string{"Nein", "Kunde seit", "Partner", "Personal", "Lead source", "Contact", "Contact number", "Member since", "Notiz", "Kundengruppe"} {
+		if n := fits("subject_id", plain(header)); n >= 100 {
+			t.Errorf("%s is taken for the number of a person", header)
+		}
+	}
+}
+
+// Where the key has gaps, a column that is filled in every row and goes with it is named as evidence.
+func TestGapsInTheKeyNameWhatWouldFillThem(t *testing.T) {
+	_, text, _ := suggested(t, lookAt("kontakte.csv", "Zorp|Ort|E-Mail|Zweck|Newsletter", "K1|Bonn|a@example.com|news|ja", "K1|Bonn|a@example.com|ads|nein", "K2|Bonn||news|nein", "K3|Ulm|c@example.com|news|ja", "K4|Bonn|d@example.com|news|ja"))
+	said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+	if !strings.Contains(said, `. column A "Zorp" is filled in every row and goes with column C "E-Mail" one to one`) {
+		t.Error(text)
+	}
+}

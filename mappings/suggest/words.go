@@ -3,6 +3,7 @@ package suggest
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/runes"
@@ -15,6 +16,7 @@ import (
 // plain is the form in which header texts are compared with the words below: letters and digits only, without case and marks,
 // so that "Opt-In am" and "opt_in AM", "Größe" and "grosse" are one.
 func plain(s string) string {
+	s = numero.Replace(s)
 	t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
 	out, _, err := transform.String(t, mappings.FoldHeader(s))
 	if err != nil {
@@ -27,6 +29,9 @@ func plain(s string) string {
 		return -1
 	}, out)
 }
+
+// numero are the signs that are letters of their own in Nº and №.
+var numero = strings.NewReplacer("º", "o", "ª", "a", "№", "no")
 
 // headerWords are pieces of headers by field, in English, German, French, Spanish, Italian, Portuguese and Dutch. A piece that
 // begins with = has to be the whole header. The longest piece that fits decides.
@@ -112,9 +117,33 @@ var pieces = func() map[string][]string {
 	return m
 }()
 
+// personNumbers are the headers of numbers of persons: what the person is called, a word for number before or behind it, and nothing else.
+var personNumbers = sync.OnceValue(func() map[string]bool {
+	persons := strings.Fields("kd kde kunde kunden kunder cust customer client clients cliente clienti clientes utente usuario usuaria utilisateur utilizador user member membre miembro membro mitglied mitglieds patient paciente paziente patienten patients pers person personal persona personne pessoa persoon " +
+		"partner gp geschaftspartner geschaeftspartner businesspartner debitor debitoren debiteur debiteuren deudor debitore devedor klant klanten relatie lid leden account abonnent abonnenten abonne abonado abbonato assinante abonnee subscriber teilnehmer participant " +
+		"adherent socio associado soci donor spender donateur donante interessent interessenten lead mitarbeiter employee employe empleado dipendente funcionario medewerker student schuler versicherten versicherter assure asegurado assicurato segurado verzekerde gast crm")
+	numbers := strings.Fields("nr no n num nro numero number nummer id ident key code kennung kennziffer codice codigo cod ref reference")
+	m := map[string]bool{}
+	for _, whole := range strings.Fields("debitor dni nie nif cpf bsn codicefiscale ahvnr ahvnummer kontaktid idkontakt idcontact idcontacto idcontatto idcontato") {
+		m[whole] = true
+	}
+	for _, p := range persons {
+		for _, n := range numbers {
+			for _, of := range []string{"", "de", "du", "del", "do", "van"} {
+				m[n+of+p] = true
+			}
+			m[p+n] = true
+		}
+	}
+	return m
+})
+
 // fits gives the length of the longest word of a field that a plain header has; 0 if it has none.
 func fits(field, header string) int {
 	best := 0
+	if field == "subject_id" && personNumbers()[header] {
+		best = 100
+	}
 	for _, p := range pieces[field] {
 		if whole, ok := strings.CutPrefix(p, "="); ok {
 			if header == whole {
