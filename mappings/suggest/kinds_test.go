@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -388,5 +389,36 @@ func TestGapsInTheKeyNameWhatWouldFillThem(t *testing.T) {
 	said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
 	if !strings.Contains(said, `. column A "Zorp" is filled in every row and goes with column C "E-Mail" one to one`) {
 		t.Error(text)
+	}
+}
+
+// A code is looked up letter for letter: where some row spells one otherwise, the draft maps every spelling, and never says that each is a code.
+func TestCodesInAnotherSpelling(t *testing.T) {
+	for name, tc := range map[string]struct {
+		purposes []Purpose
+		words    []string
+		enum     map[string]mappings.Strings
+		says     string
+	}{
+		"the codes":             {[]Purpose{{"Newsletter", "N"}, {"Ads", "A"}}, []string{"Newsletter", "Ads"}, nil, "each of its words is a code"},
+		"the first as the list": {[]Purpose{{"Newsletter", "N"}, {"Ads", "A"}}, []string{"Newsletter", "newsletter", "Ads"}, map[string]mappings.Strings{"Newsletter": {"Newsletter"}, "Ads": {"Ads"}}, "enum takes every spelling"},
+		"the second":            {[]Purpose{{"Newsletter", "N"}}, []string{"newsletter", "Newsletter"}, map[string]mappings.Strings{"Newsletter": {"newsletter"}}, "enum takes every spelling"},
+		"none as the list":      {[]Purpose{{"Newsletter", "N"}}, []string{"NEWSLETTER", "NEWSLETTER"}, map[string]mappings.Strings{"Newsletter": {"NEWSLETTER"}}, "enum takes every spelling"},
+		"with blanks":           {[]Purpose{{"Newsletter", "N"}}, []string{"Newsletter", "Newsletter "}, map[string]mappings.Strings{"Newsletter": {"Newsletter"}}, "enum takes every spelling"},
+		"names":                 {[]Purpose{{"p1", "Newsletter"}}, []string{"Newsletter", "newsletter"}, map[string]mappings.Strings{"p1": {"Newsletter"}}, "its words are names"},
+		"a code before a name":  {[]Purpose{{"ads", "News"}, {"news", "Letters"}}, []string{"news", "ads"}, nil, "each of its words is a code"},
+		"one that is missing":   {[]Purpose{{"Newsletter", "N"}}, []string{"newsletter", "zorp"}, map[string]mappings.Strings{"Newsletter": {"newsletter"}}, "1 of its 2 words"},
+		"codes that are twins":  {[]Purpose{{"Newsletter", "N"}, {"newsletter", "M"}}, []string{"Newsletter", "newsletter"}, nil, "more than one purpose of the list"},
+	} {
+		lines := []string{"ID|E-Mail|Zweck|Einwilligung"}
+		for i, w := range tc.words {
+			lines = append(lines, string(rune('1'+i))+"|a@example.com|"+w+"|ja")
+		}
+		d := Suggest(lookAt("x.csv", lines...), &Context{Name: "s", Purposes: tc.purposes, By: ctx.By})
+		for _, f := range d.Records[0].Fields {
+			if why := strings.Join(f.Why, "; "); f.Name == "purpose" && (!maps.EqualFunc(f.Spec.Enum, tc.enum, func(a, b mappings.Strings) bool { return slices.Equal(a, b) }) || !strings.Contains(why, tc.says) || tc.enum != nil && strings.Contains(why, "each of its words")) {
+				t.Errorf("%s: %v, %s", name, f.Spec.Enum, why)
+			}
+		}
 	}
 }
