@@ -422,3 +422,54 @@ func TestCodesInAnotherSpelling(t *testing.T) {
 		}
 	}
 }
+
+// The columns and states of a tracker of requests are known in each of the languages.
+func TestTrackersOfRequests(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lines []string
+		enum  map[string]mappings.Strings
+	}{
+		"Spanish": {[]string{"Expediente|Correo|Derecho|Fecha de solicitud|Plazo|Fecha de cierre|Estado",
+			"1|a@example.com|Acceso|13/03/2026|13/04/2026||En trámite", "2|b@example.com|Supresión|14/03/2026|14/04/2026|20/03/2026|Tramitado", "3|c@example.com|Supresión|14/03/2026|14/04/2026|21/03/2026|Baja voluntaria", "4|d@example.com|Acceso|15/03/2026|15/04/2026|22/03/2026|Inadmitida"},
+			map[string]mappings.Strings{"open": {"En trámite"}, "closed_fulfilled": {"Tramitado"}, "closed_refused": {"Inadmitida"}, "withdrawn": {"Baja voluntaria"}}},
+		"Portuguese": {[]string{"Processo|E-mail|Direito|Data do pedido|Prazo|Data de fecho|Estado",
+			"1|a@example.com|Acesso|13/03/2026|13/04/2026||Em análise", "2|b@example.com|Apagamento|14/03/2026|14/04/2026|20/03/2026|Deferido", "3|c@example.com|Apagamento|14/03/2026|14/04/2026|21/03/2026|Desistência", "4|d@example.com|Acesso|15/03/2026|15/04/2026|22/03/2026|Indeferida"},
+			map[string]mappings.Strings{"open": {"Em análise"}, "closed_fulfilled": {"Deferido"}, "closed_refused": {"Indeferida"}, "withdrawn": {"Desistência"}}},
+		"Italian": {[]string{"Pratica|Email|Diritto|Data richiesta|Termine|Data di chiusura|Stato",
+			"1|a@example.com|Accesso|13/03/2026|13/04/2026||In gestione", "2|b@example.com|Cancellazione|14/03/2026|14/04/2026|20/03/2026|Conclusa", "3|c@example.com|Cancellazione|14/03/2026|14/04/2026|21/03/2026|Rinuncia", "4|d@example.com|Accesso|15/03/2026|15/04/2026|22/03/2026|Non accolta"},
+			map[string]mappings.Strings{"open": {"In gestione"}, "closed_fulfilled": {"Conclusa"}, "closed_refused": {"Non accolta"}, "withdrawn": {"Rinuncia"}}},
+		"French": {[]string{"Dossier|Courriel|Droit|Date de demande|Délai|Date de réponse|Statut",
+			"1|a@example.com|Accès|13/03/2026|13/04/2026||En cours d'instruction", "2|b@example.com|Effacement|14/03/2026|14/04/2026|20/03/2026|Soldée", "3|c@example.com|Effacement|14/03/2026|14/04/2026|21/03/2026|Désistement", "4|d@example.com|Accès|15/03/2026|15/04/2026|22/03/2026|Irrecevable"},
+			map[string]mappings.Strings{"open": {"En cours d'instruction"}, "closed_fulfilled": {"Soldée"}, "closed_refused": {"Irrecevable"}, "withdrawn": {"Désistement"}}},
+		"Dutch": {[]string{"Zaak|E-mail|Recht|Ontvangen op|Reactietermijn|Datum afhandeling|Status",
+			"1|a@example.com|Inzage|13-03-2026|13-04-2026||Onder behandeling", "2|b@example.com|Vergetelheid|14-03-2026|14-04-2026|20-03-2026|Ingewilligd", "3|c@example.com|Vergetelheid|14-03-2026|14-04-2026|21-03-2026|Teruggetrokken", "4|d@example.com|Inzage|15-03-2026|15-04-2026|22-03-2026|Niet-ontvankelijk"},
+			map[string]mappings.Strings{"open": {"Onder behandeling"}, "closed_fulfilled": {"Ingewilligd"}, "closed_refused": {"Niet-ontvankelijk"}, "withdrawn": {"Teruggetrokken"}}},
+		"German": {[]string{"Vorgang|E-Mail|Anliegen|Gestellt am|Bis|Abschlussdatum|Stand",
+			"1|a@example.com|Auskunft|13.03.2026|13.04.2026||In Arbeit", "2|b@example.com|Löschung|14.03.2026|14.04.2026|20.03.2026|Umgesetzt", "3|c@example.com|Löschung|14.03.2026|14.04.2026|21.03.2026|Zurückgenommen", "4|d@example.com|Auskunft|15.03.2026|15.04.2026|22.03.2026|Unbegründet"},
+			map[string]mappings.Strings{"open": {"In Arbeit"}, "closed_fulfilled": {"Umgesetzt"}, "closed_refused": {"Unbegründet"}, "withdrawn": {"Zurückgenommen"}}},
+	} {
+		d, text, asked := suggested(t, lookAt("lista.csv", tc.lines...))
+		if asked != nil || d.Records[0].Entity != "case" {
+			t.Errorf("%s: asks %v\n%s", name, asked, text)
+			continue
+		}
+		header := strings.Split(tc.lines[0], "|")
+		want := map[string]string{"received_at": header[3], "due_at": header[4], "closed_at": header[5], "status": header[6]}
+		for _, f := range d.Records[0].Fields {
+			if h := want[f.Name]; h != "" && len(f.Spec.From) == 1 && f.Spec.From[0].Header == h {
+				delete(want, f.Name)
+			}
+			if f.Name == "status" && !maps.EqualFunc(f.Spec.Enum, tc.enum, func(a, b mappings.Strings) bool { return slices.Equal(a, b) }) {
+				t.Errorf("%s: %v, want %v", name, f.Spec.Enum, tc.enum)
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("%s: not read: %v\n%s", name, want, text)
+		}
+	}
+	// A number of days is no day.
+	_, text, _ := suggested(t, lookAt("solicitudes.csv", "Expediente|Correo|Derecho|Fecha de solicitud|Plazo (días)|Estado", "1|a@example.com|Acceso|13/03/2026|30|En trámite", "2|b@example.com|Acceso|13/03/2026|30|Tramitado"))
+	if strings.Contains(text, "due_at") {
+		t.Error(text)
+	}
+}
