@@ -73,7 +73,7 @@ func (l *Look) against(col int, inverted bool) (list mappings.Strings) {
 	c := &l.Columns[col]
 	for _, word := range c.vocabulary() {
 		switch says, _ := term(answers, word); {
-		case says == "withdrawn" || says == "refused" || inverted && says == "yes" || !inverted && says == "no":
+		case says == "withdrawn" || says == "refused" || inverted && (says == "yes" || says == "given" && !holds(plain(word), standing)) || !inverted && says == "no":
 			list = append(list, c.As(word))
 		}
 	}

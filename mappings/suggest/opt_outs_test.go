@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -83,6 +84,20 @@ func TestOptOutInForce(t *testing.T) {
 					t.Errorf("%s\n%s", word, text)
 				}
 			}
+		}
+	}
+}
+
+// Neither is it left out where only rows that say so are taken.
+func TestOptOutInForceIsTaken(t *testing.T) {
+	for name, l := range map[string]*Look{
+		"a suppression":      lookAt("sperrliste.csv", "E-Mail|Werbesperre", "a@example.com|aktiv", "b@example.com|nein"),
+		"the second opt-out": lookAt("kontakte.csv", "E-Mail|Newsletter|Bloqué|Robinson", "a@example.com|ja|nein|aktiv", "b@example.com|nein|ja|ja"),
+	} {
+		d, text, _ := suggested(t, l)
+		last := d.Records[len(d.Records)-1]
+		if len(last.When) != 1 || !slices.Contains(last.When[0].In, "aktiv") {
+			t.Errorf("%s: %+v\n%s", name, last.When, text)
 		}
 	}
 }
