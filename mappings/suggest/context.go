@@ -104,7 +104,7 @@ func (c *Context) purposeWords(f *Field, col *Column) {
 		f.Spec.Enum = enum
 		switch said := "its words are codes or names of the list of purposes"; {
 		case unknown > 0:
-			f.why(fmt.Sprintf("%d of its %d words are codes or names of the list of purposes; rows with another are rejected: add it to the list, or map it", len(words)-unknown, len(words)))
+			f.why(said + ", but for " + finding.Count(unknown, "word", "words") + " that the list lacks, whose rows are rejected: add the purpose to the list, or map the word")
 		case respelt > 0:
 			f.why(said)
 		default:

@@ -407,7 +407,7 @@ func TestCodesInAnotherSpelling(t *testing.T) {
 		"with blanks":           {[]Purpose{{"Newsletter", "N"}}, []string{"Newsletter", "Newsletter "}, map[string]mappings.Strings{"Newsletter": {"Newsletter"}}, "enum takes every spelling"},
 		"names":                 {[]Purpose{{"p1", "Newsletter"}}, []string{"Newsletter", "newsletter"}, map[string]mappings.Strings{"p1": {"Newsletter"}}, "its words are names"},
 		"a code before a name":  {[]Purpose{{"ads", "News"}, {"news", "Letters"}}, []string{"news", "ads"}, nil, "each of its words is a code"},
-		"one that is missing":   {[]Purpose{{"Newsletter", "N"}}, []string{"newsletter", "zorp"}, map[string]mappings.Strings{"Newsletter": {"newsletter"}}, "1 of its 2 words"},
+		"one that is missing":   {[]Purpose{{"Newsletter", "N"}}, []string{"newsletter", "zorp"}, map[string]mappings.Strings{"Newsletter": {"newsletter"}}, "but for 1 word that the list lacks"},
 		"codes that are twins":  {[]Purpose{{"Newsletter", "N"}, {"newsletter", "M"}}, []string{"Newsletter", "newsletter"}, nil, "more than one purpose of the list"},
 	} {
 		lines := []string{"ID|E-Mail|Zweck|Einwilligung"}
