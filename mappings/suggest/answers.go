@@ -15,8 +15,9 @@ func (l *Look) answers(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	channel := channelOf(header) != "" && fits("phone", header) < 100 && fits("email", header) < 100
-	asks := fits("asks", header) > 0 || fits("optout", header) > 0 || channel
-	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && fits("optout", header) == 0 {
+	optsOut := l.optsOut(col) != noOptOut
+	asks := fits("asks", header) > 0 || optsOut || channel
+	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && !optsOut {
 		return false
 	}
 	known, working, plainly, total := 0, 0, 0, 0
@@ -72,7 +73,7 @@ func (l *Look) against(col int, inverted bool) (list mappings.Strings) {
 	c := &l.Columns[col]
 	for _, word := range c.vocabulary() {
 		switch says, _ := term(answers, word); {
-		case says == "withdrawn" || says == "refused" || inverted && says == "yes" || !inverted && says == "no":
+		case says == "withdrawn" || says == "refused" || inverted && (says == "yes" || says == "given" && !holds(plain(word), standing)) || !inverted && says == "no":
 			list = append(list, c.As(word))
 		}
 	}

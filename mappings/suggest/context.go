@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // Context is what a draft may rest on besides its own sheet.
@@ -69,33 +70,68 @@ func (c *Context) purposesIn(col *Column) (n int) {
 	return n
 }
 
-// purposeWords maps a column's words to codes where the list knows them by name only.
+// purposeWords maps a column's words to codes where they are not the codes themselves, letter for letter: an enum takes a word in
+// every spelling, and a code is looked up as it stands.
 func (c *Context) purposeWords(f *Field, col *Column) {
 	if col == nil || len(col.vocabulary()) == 0 || len(c.Purposes) == 0 {
 		return
 	}
-	enum, codes, known := map[string]mappings.Strings{}, 0, 0
-	for _, word := range col.vocabulary() {
-		for _, p := range c.Purposes {
-			if code := mappings.FoldWord(p.Code); word == code || word == mappings.FoldWord(p.Name) {
-				if col.As(word) == p.Code {
-					codes++
-				}
-				known++
-				enum[p.Code] = append(enum[p.Code], col.As(word))
-				break
+	enum, codes, unknown, respelt, twins := map[string]mappings.Strings{}, 0, 0, 0, 0
+	words := col.vocabulary()
+	for _, word := range words {
+		switch code, several := c.purposeOf(word); {
+		case several:
+			twins++
+		case code == "":
+			unknown++
+		default:
+			if col.As(word) == code && !col.also[word] {
+				codes++
+			} else if mappings.FoldWord(code) == word {
+				respelt++
 			}
+			enum[code] = append(enum[code], col.As(word))
 		}
 	}
 	switch {
-	case codes == len(col.vocabulary()):
+	case codes == len(words):
 		f.why("each of its words is a code of the list of purposes")
-	case known == 0:
+	case unknown == len(words):
 		f.why("none of its words is in the list of purposes: import the purposes, or map its words with enum")
+	case twins > 0: // an enum would make one purpose of them
+		f.why(finding.Count(twins, "word of it stands", "words of it stand") + " for more than one purpose of the list, which differ in case or have one name; only a word that is a code letter for letter is found, and others are rejected as ref.not_found")
 	default:
 		f.Spec.Enum = enum
-		f.why("its words are names of the list of purposes")
+		switch said := "its words are codes or names of the list of purposes"; {
+		case unknown > 0:
+			f.why(said + ", but for " + finding.Count(unknown, "word", "words") + " that the list lacks, whose rows are rejected: add the purpose to the list, or map the word")
+		case respelt > 0:
+			f.why(said)
+		default:
+			f.why("its words are names of the list of purposes")
+		}
+		if respelt > 0 {
+			f.why(finding.Count(respelt, "code is", "codes are") + " spelled in more than one way, or otherwise than in the list; enum takes every spelling")
+		}
 	}
+}
+
+// purposeOf finds the purpose that a folded word is the code of, or else the name of; several if it is not the only one.
+func (c *Context) purposeOf(word string) (code string, several bool) {
+	for _, of := range []func(p *Purpose) string{func(p *Purpose) string { return p.Code }, func(p *Purpose) string { return p.Name }} {
+		n := 0
+		for i := range c.Purposes {
+			if p := &c.Purposes[i]; of(p) != "" && mappings.FoldWord(of(p)) == word {
+				if n++; n == 1 {
+					code = p.Code
+				}
+			}
+		}
+		if n > 0 {
+			return code, n > 1
+		}
+	}
+	return "", false
 }
 
 // Marketing are pieces of what consents to mailings are called; the last is a purpose in a list of purposes, and a channel anywhere else.

@@ -174,7 +174,48 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []strin
 	default:
 		why = s.say(cols) + ": not filled in every row, and a row without it is rejected as key.incomplete"
 	}
-	return set, false, why
+	return set, false, why + s.instead(cols)
+}
+
+// instead names the columns that no field is read from and that would tell persons apart in the rows where the key is blank: they are filled in every row,
+// and where the key is filled they go with it, one value for one.
+func (s *suggestion) instead(key []int) string {
+	if s.look.filled(key[:1]) || !s.look.toldAll() {
+		return ""
+	}
+	var list []string
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if !s.used[col] && !slices.Contains(key, col) && c.Header != "" && c.Filled == s.look.Rows && c.Dates.All() == 0 && c.Emails == 0 && s.look.paired(col, key[0]) {
+			list = append(list, s.look.Say(col))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ". " + strings.Join(list[:min(len(list), 3)], ", ") + finding.Word(len(list), " is", " are") + " filled in every row and " + finding.Word(len(list), "goes", "go") + " with " + s.look.Say(key[0]) + " one to one: a number of the person there belongs to subject_id and into the key, and no row would be lost"
+}
+
+// toldAll reports whether the digests of all rows are kept.
+func (l *Look) toldAll() bool { return l.told == l.Rows }
+
+// paired reports whether two columns go together one to one in the rows where both are filled.
+func (l *Look) paired(a, b int) bool {
+	there, back := map[uint64]uint64{}, map[uint64]uint64{}
+	for row := range l.told {
+		one, other := l.Columns[a].at(row), l.Columns[b].at(row)
+		if one == 0 || other == 0 {
+			continue
+		}
+		if o, seen := there[one]; seen && o != other {
+			return false
+		}
+		if o, seen := back[other]; seen && o != one {
+			return false
+		}
+		there[one], back[other] = other, one
+	}
+	return len(there) > 0
 }
 
 // Narrow adds to a key that the rows don't prove what else tells its rows apart, the fewest fields that do. at says which columns a field is

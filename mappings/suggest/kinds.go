@@ -260,7 +260,7 @@ func (l *Look) suppressions(s *signs) *Kind {
 // joins reports whether some column says when somebody joined: whoever is in the sheet was once in.
 func (l *Look) joins() bool {
 	for col := range l.Columns {
-		if header := plain(l.Columns[col].Header); max(fits("joined", header), fits("agreed", header)) > 0 && fits("optout", header) == 0 && l.Columns[col].Dates.All() > 0 {
+		if header := plain(l.Columns[col].Header); max(fits("joined", header), fits("agreed", header)) > 0 && l.optsOut(col) == noOptOut && l.Columns[col].Dates.All() > 0 {
 			return true
 		}
 	}
@@ -282,7 +282,7 @@ func (l *Look) consent(s *signs) *Kind {
 		if !l.plainly(col) {
 			n = 2 // words that as many other things are called by, such as active
 		}
-		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optout(col) || fits("category", header) > 0 {
+		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optsOut(col) != noOptOut || fits("category", header) > 0 {
 			n = 4
 		}
 		best = max(best, n)
@@ -342,12 +342,9 @@ func (l *Look) devices(s *signs) bool {
 		}))
 }
 
-// optout reports whether a column asks whether somebody does not want something.
-func (l *Look) optout(col int) bool { return mappings.SoundsLikeOptOut(l.Columns[col].Header) }
-
 // leaves reports whether a column holds the days on which people left.
 func (l *Look) leaves(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
-	return (l.optout(col) || fits("optout", header) > 0) && fits("due_at", header) == 0 && c.Emails == 0 && (c.Dates.All()*2 > c.Filled && c.Filled > 0 || c.Filled == 0 && fits("dayof", header) > 0)
+	return l.optout(col) && fits("due_at", header) == 0 && c.Emails == 0 && (c.Dates.All()*2 > c.Filled && c.Filled > 0 || c.Filled == 0 && fits("dayof", header) > 0)
 }

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -364,5 +365,111 @@ func TestDaysInKeys(t *testing.T) {
 	l.Columns[2].Dates = Dates{Cells: 2}
 	if _, text, asked = suggested(t, l); asked != nil || !strings.Contains(text, "format: serial") {
 		t.Errorf("asked %v\n%s", asked, text)
+	}
+}
+
+// A number of persons is found by its abbreviations and in seven languages, so that a row without an address keeps its no.
+func TestNumbersOfPersons(t *testing.T) {
+	for _, header := range strings.Split("KdNr|Kd-Nr.|Kdnr.|Kd.-Nr.|Kunden-Nr.|Cust. No.|Customer #ID|Client ref|N° client|Nº cliente|№ client|Client n°|N. cliente|Cód. cliente|DNI|NIE|Pers.-Nr.|Partner-ID|Debitor|Debitoren-Nr.|GP-Nummer|N° adhérent|Numéro de client|Numero utente|Número de socio|Lid nr.|Klant-nr|Relatie-ID|Account No.|Kundenkennung", "|") {
+		d, text, _ := suggested(t, lookAt("kontakte.csv", header+"|E-Mail|Newsletter", "1|a@example.com|ja", "2||nein", "3|c@example.com|nein"))
+		if !slices.Equal(d.Records[0].Key, []string{"subject_id"}) {
+			t.Errorf("%s: key %v\n%s", header, d.Records[0].Key, text)
+		}
+	}
+	for _, header := range []string{"Nein", "Kunde seit", "Partner", "Personal", "Lead source", "Contact", "Contact number", "Member since", "Notiz", "Kundengruppe"} {
+		if n := fits("subject_id", plain(header)); n >= 100 {
+			t.Errorf("%s is taken for the number of a person", header)
+		}
+	}
+}
+
+// Where the key has gaps, a column that is filled in every row and goes with it is named as evidence.
+func TestGapsInTheKeyNameWhatWouldFillThem(t *testing.T) {
+	_, text, _ := suggested(t, lookAt("kontakte.csv", "Zorp|Ort|E-Mail|Zweck|Newsletter", "K1|Bonn|a@example.com|news|ja", "K1|Bonn|a@example.com|ads|nein", "K2|Bonn||news|nein", "K3|Ulm|c@example.com|news|ja", "K4|Bonn|d@example.com|news|ja"))
+	said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+	if !strings.Contains(said, `. column A "Zorp" is filled in every row and goes with column C "E-Mail" one to one`) {
+		t.Error(text)
+	}
+}
+
+// A code is looked up letter for letter: where some row spells one otherwise, the draft maps every spelling, and never says that each is a code.
+func TestCodesInAnotherSpelling(t *testing.T) {
+	for name, tc := range map[string]struct {
+		purposes []Purpose
+		words    []string
+		enum     map[string]mappings.Strings
+		says     string
+	}{
+		"the codes":             {[]Purpose{{"Newsletter", "N"}, {"Ads", "A"}}, []string{"Newsletter", "Ads"}, nil, "each of its words is a code"},
+		"the first as the list": {[]Purpose{{"Newsletter", "N"}, {"Ads", "A"}}, []string{"Newsletter", "newsletter", "Ads"}, map[string]mappings.Strings{"Newsletter": {"Newsletter"}, "Ads": {"Ads"}}, "enum takes every spelling"},
+		"the second":            {[]Purpose{{"Newsletter", "N"}}, []string{"newsletter", "Newsletter"}, map[string]mappings.Strings{"Newsletter": {"newsletter"}}, "enum takes every spelling"},
+		"none as the list":      {[]Purpose{{"Newsletter", "N"}}, []string{"NEWSLETTER", "NEWSLETTER"}, map[string]mappings.Strings{"Newsletter": {"NEWSLETTER"}}, "enum takes every spelling"},
+		"with blanks":           {[]Purpose{{"Newsletter", "N"}}, []string{"Newsletter", "Newsletter "}, map[string]mappings.Strings{"Newsletter": {"Newsletter"}}, "enum takes every spelling"},
+		"names":                 {[]Purpose{{"p1", "Newsletter"}}, []string{"Newsletter", "newsletter"}, map[string]mappings.Strings{"p1": {"Newsletter"}}, "its words are names"},
+		"a code before a name":  {[]Purpose{{"ads", "News"}, {"news", "Letters"}}, []string{"news", "ads"}, nil, "each of its words is a code"},
+		"one that is missing":   {[]Purpose{{"Newsletter", "N"}}, []string{"newsletter", "zorp"}, map[string]mappings.Strings{"Newsletter": {"newsletter"}}, "but for 1 word that the list lacks"},
+		"codes that are twins":  {[]Purpose{{"Newsletter", "N"}, {"newsletter", "M"}}, []string{"Newsletter", "newsletter"}, nil, "more than one purpose of the list"},
+	} {
+		lines := []string{"ID|E-Mail|Zweck|Einwilligung"}
+		for i, w := range tc.words {
+			lines = append(lines, string(rune('1'+i))+"|a@example.com|"+w+"|ja")
+		}
+		d := Suggest(lookAt("x.csv", lines...), &Context{Name: "s", Purposes: tc.purposes, By: ctx.By})
+		for _, f := range d.Records[0].Fields {
+			if why := strings.Join(f.Why, "; "); f.Name == "purpose" && (!maps.EqualFunc(f.Spec.Enum, tc.enum, func(a, b mappings.Strings) bool { return slices.Equal(a, b) }) || !strings.Contains(why, tc.says) || tc.enum != nil && strings.Contains(why, "each of its words")) {
+				t.Errorf("%s: %v, %s", name, f.Spec.Enum, why)
+			}
+		}
+	}
+}
+
+// The columns and states of a tracker of requests are known in each of the languages.
+func TestTrackersOfRequests(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lines []string
+		enum  map[string]mappings.Strings
+	}{
+		"Spanish": {[]string{"Expediente|Correo|Derecho|Fecha de solicitud|Plazo|Fecha de cierre|Estado",
+			"1|a@example.com|Acceso|13/03/2026|13/04/2026||En trámite", "2|b@example.com|Supresión|14/03/2026|14/04/2026|20/03/2026|Tramitado", "3|c@example.com|Supresión|14/03/2026|14/04/2026|21/03/2026|Baja voluntaria", "4|d@example.com|Acceso|15/03/2026|15/04/2026|22/03/2026|Inadmitida"},
+			map[string]mappings.Strings{"open": {"En trámite"}, "closed_fulfilled": {"Tramitado"}, "closed_refused": {"Inadmitida"}, "withdrawn": {"Baja voluntaria"}}},
+		"Portuguese": {[]string{"Processo|E-mail|Direito|Data do pedido|Prazo|Data de fecho|Estado",
+			"1|a@example.com|Acesso|13/03/2026|13/04/2026||Em análise", "2|b@example.com|Apagamento|14/03/2026|14/04/2026|20/03/2026|Deferido", "3|c@example.com|Apagamento|14/03/2026|14/04/2026|21/03/2026|Desistência", "4|d@example.com|Acesso|15/03/2026|15/04/2026|22/03/2026|Indeferida"},
+			map[string]mappings.Strings{"open": {"Em análise"}, "closed_fulfilled": {"Deferido"}, "closed_refused": {"Indeferida"}, "withdrawn": {"Desistência"}}},
+		"Italian": {[]string{"Pratica|Email|Diritto|Data richiesta|Termine|Data di chiusura|Stato",
+			"1|a@example.com|Accesso|13/03/2026|13/04/2026||In gestione", "2|b@example.com|Cancellazione|14/03/2026|14/04/2026|20/03/2026|Conclusa", "3|c@example.com|Cancellazione|14/03/2026|14/04/2026|21/03/2026|Rinuncia", "4|d@example.com|Accesso|15/03/2026|15/04/2026|22/03/2026|Non accolta"},
+			map[string]mappings.Strings{"open": {"In gestione"}, "closed_fulfilled": {"Conclusa"}, "closed_refused": {"Non accolta"}, "withdrawn": {"Rinuncia"}}},
+		"French": {[]string{"Dossier|Courriel|Droit|Date de demande|Délai|Date de réponse|Statut",
+			"1|a@example.com|Accès|13/03/2026|13/04/2026||En cours d'instruction", "2|b@example.com|Effacement|14/03/2026|14/04/2026|20/03/2026|Soldée", "3|c@example.com|Effacement|14/03/2026|14/04/2026|21/03/2026|Désistement", "4|d@example.com|Accès|15/03/2026|15/04/2026|22/03/2026|Irrecevable"},
+			map[string]mappings.Strings{"open": {"En cours d'instruction"}, "closed_fulfilled": {"Soldée"}, "closed_refused": {"Irrecevable"}, "withdrawn": {"Désistement"}}},
+		"Dutch": {[]string{"Zaak|E-mail|Recht|Ontvangen op|Reactietermijn|Datum afhandeling|Status",
+			"1|a@example.com|Inzage|13-03-2026|13-04-2026||Onder behandeling", "2|b@example.com|Vergetelheid|14-03-2026|14-04-2026|20-03-2026|Ingewilligd", "3|c@example.com|Vergetelheid|14-03-2026|14-04-2026|21-03-2026|Teruggetrokken", "4|d@example.com|Inzage|15-03-2026|15-04-2026|22-03-2026|Niet-ontvankelijk"},
+			map[string]mappings.Strings{"open": {"Onder behandeling"}, "closed_fulfilled": {"Ingewilligd"}, "closed_refused": {"Niet-ontvankelijk"}, "withdrawn": {"Teruggetrokken"}}},
+		"German": {[]string{"Vorgang|E-Mail|Anliegen|Gestellt am|Bis|Abschlussdatum|Stand",
+			"1|a@example.com|Auskunft|13.03.2026|13.04.2026||In Arbeit", "2|b@example.com|Löschung|14.03.2026|14.04.2026|20.03.2026|Umgesetzt", "3|c@example.com|Löschung|14.03.2026|14.04.2026|21.03.2026|Zurückgenommen", "4|d@example.com|Auskunft|15.03.2026|15.04.2026|22.03.2026|Unbegründet"},
+			map[string]mappings.Strings{"open": {"In Arbeit"}, "closed_fulfilled": {"Umgesetzt"}, "closed_refused": {"Unbegründet"}, "withdrawn": {"Zurückgenommen"}}},
+	} {
+		d, text, asked := suggested(t, lookAt("lista.csv", tc.lines...))
+		if asked != nil || d.Records[0].Entity != "case" {
+			t.Errorf("%s: asks %v\n%s", name, asked, text)
+			continue
+		}
+		header := strings.Split(tc.lines[0], "|")
+		want := map[string]string{"received_at": header[3], "due_at": header[4], "closed_at": header[5], "status": header[6]}
+		for _, f := range d.Records[0].Fields {
+			if h := want[f.Name]; h != "" && len(f.Spec.From) == 1 && f.Spec.From[0].Header == h {
+				delete(want, f.Name)
+			}
+			if f.Name == "status" && !maps.EqualFunc(f.Spec.Enum, tc.enum, func(a, b mappings.Strings) bool { return slices.Equal(a, b) }) {
+				t.Errorf("%s: %v, want %v", name, f.Spec.Enum, tc.enum)
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("%s: not read: %v\n%s", name, want, text)
+		}
+	}
+	// A number of days is no day.
+	_, text, _ := suggested(t, lookAt("solicitudes.csv", "Expediente|Correo|Derecho|Fecha de solicitud|Plazo (días)|Estado", "1|a@example.com|Acceso|13/03/2026|30|En trámite", "2|b@example.com|Acceso|13/03/2026|30|Tramitado"))
+	if strings.Contains(text, "due_at") {
+		t.Error(text)
 	}
 }

@@ -47,6 +47,7 @@ type Column struct {
 	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
 
 	as   map[string]string // folded word to the word as the file first has it
+	also map[string]bool   // folded words that some cell spells otherwise, or with blanks around
 	list []string          // folded words of the data-validation list of its cells that no row holds
 	had  int               // words of that list
 	rows []uint64          // a digest of each cell, 0 for a blank one
@@ -101,8 +102,9 @@ func (l *Look) Add(b *source.Block) {
 				continue
 			}
 			holds = true
+			padded := len(raw)
 			raw = bytes.TrimSpace(raw)
-			l.column(col).add(cell, raw, b.RowNum[i])
+			l.column(col).add(cell, raw, b.RowNum[i], padded > len(raw))
 			l.keep(col, raw)
 		}
 		if holds {
@@ -126,7 +128,7 @@ func (l *Look) keep(col int, raw []byte) {
 	l.kept++
 }
 
-func (c *Column) add(cell source.Cell, raw []byte, row int) {
+func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	c.Filled++
 	switch {
 	case cell.Kind == source.Number && (cell.Class == source.Date || cell.Class == source.DateTime):
@@ -163,6 +165,12 @@ func (c *Column) add(cell source.Cell, raw []byte, row int) {
 		}
 		if c.Words[word]++; c.as[word] == "" {
 			c.as[word] = text
+		}
+		if padded || c.as[word] != text {
+			if c.also == nil {
+				c.also = map[string]bool{}
+			}
+			c.also[word] = true
 		}
 	}
 }

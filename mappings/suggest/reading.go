@@ -33,7 +33,7 @@ func (l *Look) read(entity string) *reading {
 		if header == "" {
 			continue
 		}
-		if entity == "consent" && (fits("optout", header) > 0 || l.answers(col)) {
+		if entity == "consent" && (l.optsOut(col) != noOptOut || l.answers(col)) {
 			continue
 		}
 		for n, field := range fields {
@@ -92,6 +92,10 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 	}
 	switch field {
 	case "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":
+		// A number of days is no day.
+		if !dated && c.Filled > 0 && holds(header, []string{"dias", "tage", "days", "jours", "giorni", "dagen"}) {
+			return 0
+		}
 		// Words of other lists are no days.
 		if !dated && c.Filled > 0 && c.knownWords()*2 > c.Filled {
 			return 0

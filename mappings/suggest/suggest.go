@@ -8,9 +8,11 @@
 package suggest
 
 import (
+	"slices"
 	"strings"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // Suggest drafts the mapping of a sheet. Where nothing says what its rows are, it returns nil. What they may be as well stands below as
@@ -23,10 +25,10 @@ func Suggest(l *Look, ctx *Context) *Draft {
 	rivals := Rivals(kinds)
 	d := suggest(l, ctx, &kinds[0])
 	if len(rivals) == 0 {
-		d.Head = []string{"Suggested from headers and values: rows of " + kinds[0].Entity + ", because of " + strings.Join(kinds[0].Why, "; ") + "."}
+		d.Head = append([]string{"Suggested from headers and values: rows of " + kinds[0].Entity + ", because of " + strings.Join(kinds[0].Why, "; ") + "."}, d.Head...)
 		return d
 	}
-	d.Head = []string{"It is not clear what the rows of this sheet are. Drafted as rows of " + kinds[0].Entity + ", because of " + strings.Join(kinds[0].Why, "; ") + "."}
+	d.Head = append([]string{"It is not clear what the rows of this sheet are. Drafted as rows of " + kinds[0].Entity + ", because of " + strings.Join(kinds[0].Why, "; ") + "."}, d.Head...)
 	for i := range rivals {
 		d.Head = append(d.Head, "They may be rows of "+rivals[i].Entity+" instead, because of "+strings.Join(rivals[i].Why, "; ")+": a draft for that stands at the end, as a comment.")
 		other := suggest(l, ctx, &rivals[i])
@@ -51,6 +53,9 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		s.suppressions()
 	default:
 		d.Records = append(d.Records, s.record(nil))
+	}
+	if list := s.overlooked(); len(list) > 0 && slices.Contains([]string{"consent", "suppression", "case"}, kind.Entity) {
+		d.Head = []string{"Attention: " + strings.Join(list, ", ") + " " + finding.Word(len(list), "sounds", "sound") + " like an opt-out, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn."}
 	}
 	for i := range l.Columns {
 		if !s.used[i] && l.Columns[i].Header != "" {

@@ -3,6 +3,7 @@ package suggest
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/runes"
@@ -15,6 +16,7 @@ import (
 // plain is the form in which header texts are compared with the words below: letters and digits only, without case and marks,
 // so that "Opt-In am" and "opt_in AM", "Größe" and "grosse" are one.
 func plain(s string) string {
+	s = numero.Replace(s)
 	t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
 	out, _, err := transform.String(t, mappings.FoldHeader(s))
 	if err != nil {
@@ -27,6 +29,9 @@ func plain(s string) string {
 		return -1
 	}, out)
 }
+
+// numero are the signs that are letters of their own in Nº and №.
+var numero = strings.NewReplacer("º", "o", "ª", "a", "№", "no")
 
 // headerWords are pieces of headers by field, in English, German, French, Spanish, Italian, Portuguese and Dutch. A piece that
 // begins with = has to be the whole header. The longest piece that fits decides.
@@ -47,7 +52,7 @@ var headerWords = map[string]string{
 	"dayof":              "date datum fecha data timestamp time zeit =am =le =on =at since seit",
 	"browser":            "useragent browser consentstring tcstring bannerversion consentbanner",
 	"double":             "doubleopt doppeloptin =doi confirmed bestatigt confirme confirmad confermat bevestigd",
-	"progress":           "status statut =estado =stato =state situacao situacion outcome ergebnis =esito resultat resultado =stand zustand afhandeling =phase =stage fortschritt progress avancement etat bearbeitungsstand disposition verdict",
+	"progress":           "status statut =estado =stato =state situacao situacion outcome ergebnis =esito resultat resultado =stand zustand afhandeling =phase =stage fortschritt progress avancement etat bearbeitungsstand disposition verdict tramit estadosolicitud estadodelasolicitud estadodopedido estadopedido statorichiesta statodellarichiesta statopratica estadoexpediente situazione",
 	"optout":             "optout optedout unsub blacklist blocklist donot dontmail noemail nomail suppress withdr objection objected abgemeldet abmeld widerspr widerruf gesperrt sperre desabonn opposition =baja debaja disiscri descadastr afgemeld uitgeschreven revocato revocado afmeld austrag ausgetragen desinscri uitschrijf ingetrokken intrekk zuruckgezogen revok revoc retraitdu retraitle dateretrait datederetrait ritirat dnc blocked geblockt keinewerb keinemail keinenewsletter keinkontakt keineanruf nocall nosms nocontact nodesea noquiere noautoriza noacepta nepas nonricevere nonautorizz nonaccett naoaceita naodeseja nietbenaderen geenmail geenreclame geennieuwsbrief",
 	"occurred_at":        "consentdate consenttime consentat optindate optintime dateofconsent signedup signupdate =date =datum =fecha =data =timestamp =when zeitpunkt zeitstempel =zeit horodatage subscribedat subscribedon einwilligungsdatum einwilligungvom einwilligungam dateconsentement datedeconsentement fechaconsentimiento fechadeconsentimiento dataconsenso datadelconsenso dataconsentimento datadoconsentimento datumtoestemming toestemmingsdatum givenat givenon fechahora dataora datahora datumtijd datetime angemeldet anmeldung anmeldedatum eingetragen dateinscription datedinscription inscritle dateabonnement datedabonnement fechaalta fechadealta altafecha fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmelddatum datumaanmelding aangemeldop optinat optintime confirmedat confirmeddate bestatigtam doitime doidate =subscribed",
 	"notoccurred":        "birth geburt naissance nacimiento nascita nascimento geboorte created angelegt erstellt ajout creado creato criado aangemaakt modified updated geandert modifi lastchange lastlogin lastopen import added =lastactive =imported importiert importe",
@@ -68,10 +73,10 @@ var headerWords = map[string]string{
 	"lawful_basis":       "legalbasis lawfulbasis rechtsgrundlage baselegale baselegal basejuridica basegiuridica rechtsgrond grondslag",
 	"reason":             "reason =grund sperrgrund motif motivo =reden raison razon =cause =causa sperrgrund =oorzaak",
 	"request_type":       "requesttype typeofrequest artderanfrage anfrageart antragsart typededemande typedemande tipodesolicitud tiposolicitud tiporichiesta tipodirichiesta tipodepedido typeverzoek =right =recht =droit =derecho =diritto =direito issuetype typofrequest requestkind kindofrequest subjectright datasubjectright rightexercised rightsrequest natureofrequest =request =requests whattheywant anliegen begehren ersuchen betroffenenrecht antragsart artdesantrags artdesersuchens droitexerce droitdemande naturedelademande =demande derechoejercido derechosolicitado =solicitud dirittoesercitato =richiesta =istanza direitoexercido tipopedido =pedido soortverzoek typeverzoek verzoektype =verzoek",
-	"received_at":        "received receipt dateofrequest submitted eingang eingegangen recu datedereception recepcion recibid ricev ricezione receb ontvang openedat =created receivedon =logged loggedon datelogged =opened dateopened datein =in =intake intakedate kamrein antragsdatum anfragedatum eingangsdatum recule recuele datedemande datedelademande fechasolicitud fechaentrada fechadeentrada fecharecepcion pervenut arrivat dataarrivo datarichiesta dataentrada datadeentrada dataderecebimento datapedido datadopedido recebido binnengekomen binnenkomst datumverzoek ontvangst ontvangstdatum requestdate requestedon requestedat submittedon raisedon",
-	"due_at":             "duedate dueat =due deadline frist fallig faellig echeance vencim scaden prazo vervaldatum termijn respondby replyby answerby targetdate dueby =sla zubeantworten beantwortenbis antwortbis bearbeitenbis atraiteravant arepondreavant repondreavant datelimite fechalimite limiterespuesta vencimiento entroil evaderentro datalimite responderate uiterlijk afhandelenvoor antwoordvoor dateecheance",
-	"extended_to":        "extension extendedto verlanger prolong prorroga proroga verlenging",
-	"closed_at":          "closed closure completed erledigt abgeschlossen cloture cerrad chius encerrad conclu afgesloten resolved closedon dateclosed =resolved =finished beantwortetam erledigtam bearbeitetam traiteele repondule fechacierre fecharespuesta evasail dataevasione dataconclusao datafecho respondido afgehandeldop answeredon respondedon",
+	"received_at":        "received receipt dateofrequest submitted eingang eingegangen recu datedereception recepcion recibid ricev ricezione receb ontvang openedat =created receivedon =logged loggedon datelogged =opened dateopened datein =in =intake intakedate kamrein antragsdatum anfragedatum eingangsdatum recule recuele datedemande datedelademande fechasolicitud fechaentrada fechadeentrada fecharecepcion pervenut arrivat dataarrivo datarichiesta dataentrada datadeentrada dataderecebimento datapedido datadopedido recebido binnengekomen binnenkomst datumverzoek ontvangst ontvangstdatum requestdate requestedon requestedat submittedon raisedon fecharegistro fechaderegistro fechadesolicitud fechapeticion fechadepeticion fechainicio fechadeinicio dataregisto dataderegisto dataregistro datainicio datadeinicio datadellarichiesta datadirichiesta datadelpedido datedarrivee arriveele datededemande datedesaisine datumontvangst datumaanvraag aanvraagdatum gestelltam",
+	"due_at":             "duedate dueat =due deadline frist fallig faellig echeance vencim scaden prazo vervaldatum termijn respondby replyby answerby targetdate dueby =sla zubeantworten beantwortenbis antwortbis bearbeitenbis atraiteravant arepondreavant repondreavant datelimite fechalimite limiterespuesta vencimiento entroil evaderentro datalimite responderate uiterlijk afhandelenvoor antwoordvoor dateecheance plazo vence responderantes =limite limitederespuesta prazolimite =termine terminerisposta terminedirisposta terminediriscontro delai datebutoir afaireavant reponseavant traiteravant uiterste reactiedatum spatestens zieldatum =bis =termin erledigenbis entrodata respondbefore completeby",
+	"extended_to":        "extension extendedto verlanger prolong prorroga proroga verlenging ampliacion ampliad amplia",
+	"closed_at":          "closed closure completed erledigt abgeschlossen cloture cerrad chius encerrad conclu afgesloten resolved closedon dateclosed =resolved =finished beantwortetam erledigtam bearbeitetam traiteele repondule fechacierre fecharespuesta evasail dataevasione dataconclusao datafecho respondido afgehandeldop answeredon respondedon cierre fechadecierre fecharesolucion fechaderesolucion fechaderespuesta fechafin fechadefin finalizad contestadoel resueltoel fechadoem fechadaem datadefecho datadeconclusao datadeencerramento encerrament datafim dataderesposta dataresposta resolvidoem concluid conclus datarisposta datadirisposta datafine dateclos =clos closle datereponse datedereponse datefin datedefin solde traitele achevele datumafhandeling afhandeldatum datumafgehandeld sluitingsdatum datumsluiting datumantwoord antwoorddatum beantwoordop afgerond gereeddatum datumgereed abschluss erledigung geschlossen antwortdatum beendetam closingdate completiondate resolutiondate dateresolved",
 	"identity_verified":  "identity identitat identitaet identite identidad identita identidade identiteit idchecked idverified idcheck legitimation =ausweis",
 	"refusal_reason":     "denialreason refusalreason denial refusal ablehnung refus denegac rifiuto recusa weigering",
 	"handler":            "handler assigned assignee reviewedby bearbeiter zustandig zustaendig responsable responsabile responsavel behandelaar =owner verantwortlich sachbearbeiter gestor atendidopor",
@@ -112,9 +117,33 @@ var pieces = func() map[string][]string {
 	return m
 }()
 
+// personNumbers are the headers of numbers of persons: what the person is called, a word for number before or behind it, and nothing else.
+var personNumbers = sync.OnceValue(func() map[string]bool {
+	persons := strings.Fields("kd kde kunde kunden kunder cust customer client clients cliente clienti clientes utente usuario usuaria utilisateur utilizador user member membre miembro membro mitglied mitglieds patient paciente paziente patienten patients pers person personal persona personne pessoa persoon " +
+		"partner gp geschaftspartner geschaeftspartner businesspartner debitor debitoren debiteur debiteuren deudor debitore devedor klant klanten relatie lid leden account abonnent abonnenten abonne abonado abbonato assinante abonnee subscriber teilnehmer participant " +
+		"adherent socio associado soci donor spender donateur donante interessent interessenten lead mitarbeiter employee employe empleado dipendente funcionario medewerker student schuler versicherten versicherter assure asegurado assicurato segurado verzekerde gast crm")
+	numbers := strings.Fields("nr no n num nro numero number nummer id ident key code kennung kennziffer codice codigo cod ref reference")
+	m := map[string]bool{}
+	for _, whole := range strings.Fields("debitor dni nie nif cpf bsn codicefiscale ahvnr ahvnummer kontaktid idkontakt idcontact idcontacto idcontatto idcontato") {
+		m[whole] = true
+	}
+	for _, p := range persons {
+		for _, n := range numbers {
+			for _, of := range []string{"", "de", "du", "del", "do", "van"} {
+				m[n+of+p] = true
+			}
+			m[p+n] = true
+		}
+	}
+	return m
+})
+
 // fits gives the length of the longest word of a field that a plain header has; 0 if it has none.
 func fits(field, header string) int {
 	best := 0
+	if field == "subject_id" && personNumbers()[header] {
+		best = 100
+	}
 	for _, p := range pieces[field] {
 		if whole, ok := strings.CutPrefix(p, "="); ok {
 			if header == whole {
@@ -152,7 +181,7 @@ var statusWords = words{
 	"no":        mappings.AnswerWords["no"],
 	"given":     "given|granted|opt-in|opt in|optin|opted in|opted-in|subscribed|active|confirmed|accepted|agreed|consented|allowed|allow|accept|accept all|accepted all|consent given|consent granted|liegt vor|vorhanden|einwilligung erteilt|einwilligung gegeben|consentement donné|consentimiento otorgado|consenso prestato|consentimento dado|toestemming gegeven|erteilt|zugestimmt|eingewilligt|angemeldet|abonniert|aktiv|bestätigt|inscrit|abonné|accepté|accordé|actif|suscrito|aceptado|otorgado|activo|iscritto|accettato|concesso|attivo|inscrito|subscrito|aceite|concedido|ativo|aangemeld|gegeven|actief|akkoord",
 	"refused":   mappings.AnswerWords["refused"] + "|reject|reject all|rejected all|decline|deny|ablehnen|refuser|rechazar|rifiuta|rejeitar|weigeren",
-	"withdrawn": mappings.AnswerWords["withdrawn"],
+	"withdrawn": mappings.AnswerWords["withdrawn"] + "|baja voluntaria",
 	"expired":   "expired|lapsed|abgelaufen|expiré|caducado|expirado|vencido|scaduto|verlopen",
 	"":          "k.a.|k. a.|keine angabe|ohne angabe|n.a.|n.v.t.|nvt|s/o|sans réponse|sin respuesta|nessuna risposta|not confirmed|waiting|never|no answer|unknown|pending|unconfirmed|never subscribed|never_subscribed|n/a|none|unbekannt|ausstehend|offen|inconnu|en attente|desconocido|pendiente|sconosciuto|in attesa|desconhecido|pendente|onbekend",
 }
@@ -184,10 +213,10 @@ var fieldWords = map[string]words{
 		"other":              "other|sonstige|sonstiges|andere|autre|otro|altro|outro|overig",
 	},
 	"case.status": {
-		"open":             "open|new|pending|received|in progress|in_progress|to do|todo|waiting|on hold|under review|assigned|offen|neu|in bearbeitung|eingegangen|ouvert|ouverte|en cours|nouveau|abierto|abierta|en curso|nuevo|aperto|aperta|in corso|in lavorazione|aberto|em andamento|lopend|in behandeling|identity check|awaiting identity|verification|in review|ausstehend|wartet|en attente|en traitement|en cours de traitement|à traiter|pendiente|in attesa|em aberto|em curso|em tratamento|pendente|openstaand|nieuw|in onderzoek|wacht",
-		"closed_fulfilled": "closed|completed|complete|done|fulfilled|resolved|finished|closed - fulfilled|erledigt|abgeschlossen|geschlossen|erfüllt|clos|close|clôturé|clôturée|terminé|traité|cerrado|cerrada|completado|resuelto|chiuso|chiusa|completato|evaso|fechado|encerrado|concluído|gesloten|afgerond|afgesloten|voltooid|answered|responded|satisfied|beantwortet|bearbeitet|ausgekunftet|répondu|répondue|traitée|terminée|achevé|finalizado|finalizada|atendido|atendida|respondido|resuelta|evasa|completata|riscontrata|concluída|respondida|finalizada|afgehandeld|beantwoord",
-		"closed_refused":   "refused|rejected|denied|declined|closed - refused|abgelehnt|refusé|refusée|rejeté|rechazado|denegado|rifiutato|respinto|recusado|rejeitado|geweigerd|afgewezen|refused in part|zurückgewiesen|verweigert|rejetée|denegada|rechazada|desestimado|rifiutata|respinta|recusada|rejeitada|indeferido",
-		"withdrawn":        "withdrawn|cancelled|canceled|zurückgezogen|storniert|retiré|annulé|retirado|anulado|ritirato|annullato|cancelado|ingetrokken|geannuleerd",
+		"open":             "open|new|pending|received|in progress|in_progress|to do|todo|waiting|on hold|under review|assigned|offen|neu|in bearbeitung|eingegangen|ouvert|ouverte|en cours|nouveau|abierto|abierta|en curso|nuevo|aperto|aperta|in corso|in lavorazione|aberto|em andamento|lopend|in behandeling|identity check|awaiting identity|verification|in review|ausstehend|wartet|en attente|en traitement|en cours de traitement|à traiter|pendiente|in attesa|em aberto|em curso|em tratamento|pendente|openstaand|nieuw|in onderzoek|wacht|en trámite|en tramitación|tramitando|en proceso|en gestión|en estudio|en revisión|recibido|recibida|registrado|registrada|nueva|asignado|asignada|a la espera|en espera|en plazo|prorrogado|prorrogada|iniciado|iniciada|em tramitação|em processamento|em análise|em progresso|em espera|em execução|aberta|novo|nova|recebido|recebida|por responder|aguardando|a aguardar|in gestione|in esame|in trattamento|in sospeso|da evadere|ricevuto|ricevuta|presa in carico|in carico|nuova|in valutazione|sospesa|en instruction|en cours d'instruction|en cours d'examen|à l'étude|reçu|reçue|en suspens|nouvelle|non traité|non traitée|prise en charge|à faire|ontvangen|in afwachting|lopende|aangehouden|wachtend|te behandelen|onder behandeling|in uitvoering|in arbeit|laufend|in prüfung|wird bearbeitet|zu bearbeiten|wiedervorlage|wartend|in klärung|unbearbeitet|zugewiesen",
+		"closed_fulfilled": "closed|completed|complete|done|fulfilled|resolved|finished|closed - fulfilled|erledigt|abgeschlossen|geschlossen|erfüllt|clos|close|clôturé|clôturée|terminé|traité|cerrado|cerrada|completado|resuelto|chiuso|chiusa|completato|evaso|fechado|encerrado|concluído|gesloten|afgerond|afgesloten|voltooid|answered|responded|satisfied|beantwortet|bearbeitet|ausgekunftet|répondu|répondue|traitée|terminée|achevé|finalizado|finalizada|atendido|atendida|respondido|resuelta|evasa|completata|riscontrata|concluída|respondida|finalizada|afgehandeld|beantwoord|tramitado|tramitada|cumplido|cumplida|completada|contestado|contestada|estimada|ejecutado|ejecutada|concluido|concluida|fechada|encerrada|tratado|tratada|cumprido|cumprida|executado|executada|deferido|deferida|resolvido|resolvida|concluso|conclusa|gestito|gestita|soddisfatta|accolto|accolta|riscontrato|eseguito|eseguita|soldé|soldée|achevée|satisfaite|exécutée|résolu|résolue|finalisé|finalisée|afgedaan|voldaan|uitgevoerd|opgelost|ingewilligd|toegekend|gereed|fertig|ausgeführt|stattgegeben|beauskunftet|durchgeführt|umgesetzt|gelöst",
+		"closed_refused":   "refused|rejected|denied|declined|closed - refused|abgelehnt|refusé|refusée|rejeté|rechazado|denegado|rifiutato|respinto|recusado|rejeitado|geweigerd|afgewezen|refused in part|zurückgewiesen|verweigert|rejetée|denegada|rechazada|desestimado|rifiutata|respinta|recusada|rejeitada|indeferido|desestimada|inadmitido|inadmitida|no admitido|no admitida|no procede|negado|negada|indeferida|improcedente|não admitido|negato|negata|non accolto|non accolta|inammissibile|rigettato|rigettata|irrecevable|déclinée|niet-ontvankelijk|afgekeurd|nicht stattgegeben|unbegründet|teilweise abgelehnt",
+		"withdrawn":        "withdrawn|cancelled|canceled|zurückgezogen|storniert|retiré|annulé|retirado|anulado|ritirato|annullato|cancelado|ingetrokken|geannuleerd|baja voluntaria|desistido|desistida|desistimiento|retirada|anulada|cancelada|renuncia|desistência|desistiu|ritirata|annullata|rinuncia|retirée|annulée|désistement|abandonné|abandonnée|vervallen|teruggetrokken|zurückgenommen|antrag zurückgezogen|hinfällig",
 	},
 	"lawful_basis": {
 		"consent":             "consent|art. 6 abs. 1 lit. a dsgvo|art. 6 abs. 1 lit. a|art. 6 (1) lit. a|einwilligung|consentement|consentimiento|consenso|consentimento|toestemming|art. 6(1)(a)|6(1)(a)",

@@ -1,0 +1,112 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A yes in a column that says who must not be contacted is no consent, whatever its language: the column is drafted inverted, as a
+// suppression, with a question, or is named at the head of the draft.
+func TestYesToAnOptOutGivesNothing(t *testing.T) {
+	headers := []string{
+		"Werbesperre", "Kontaktsperre", "Mailsperre", "Sperre Werbung", "Werbung nicht erlaubt", "Werbeverbot", "Sperrvermerk", "Keine Werbung", "Nicht anschreiben", "Werbestopp", "Newsletter abbestellt", "Von Werbung ausgeschlossen", "Werbung untersagt", "Kein Kontakt per Telefon", "Newsletter nicht gewünscht", "Schwarze Liste", "Gesperrt", "Ohne Werbung", "Werbung abgelehnt", "Anruf unerwünscht",
+		"Marketing block", "Exclude from marketing", "Blocked", "No marketing", "No newsletter", "No phone calls", "Never contact", "Don't call", "doNotMail", "Stop", "Stop SMS", "Refused marketing", "Not interested in newsletter", "Without marketing", "Marketing prohibited", "Robinson", "Marketing not allowed", "Can not be contacted",
+		"Pas de newsletter", "Bloqué", "Stop pub", "Liste rouge", "Ne pas contacter", "Ne souhaite pas de courrier", "Ne plus contacter", "Sans publicité", "Aucun contact", "Refus prospection", "Exclu des envois", "Non à la pub", "Liste noire", "Opposé au démarchage", "Bloctel", "Non souhaité", "Publicité interdite",
+		"Sin publicidad", "Excluir de envíos", "Lista Robinson", "No enviar", "No desea publicidad", "Si no desea recibir publicidad", "No quiero publicidad y ofertas", "Bloqueado", "Rechaza publicidad", "Nunca llamar", "Excluido", "Oposición", "No me envíen correo", "Lista negra", "Publicidad prohibida",
+		"Non contattare", "Senza pubblicità", "No pubblicità", "Bloccato", "Escluso da invii", "Non desidera newsletter", "Nessuna pubblicità", "Rifiuta marketing", "Opposizione al marketing", "Lista nera", "Registro Opposizioni", "Pubblicità vietata",
+		"Não contactar", "Sem publicidade", "Excluído de envios", "Não enviar newsletter", "Recusa marketing", "Oposição", "Bloqueado para marketing", "Nunca ligar", "Publicidade proibida", "Nenhum contacto",
+		"Geen reclame", "Niet bellen", "Geblokkeerd", "Zonder reclame", "Uitgesloten van mailing", "Bel-me-niet", "Recht van verzet", "Bezwaar", "Weigert reclame", "Nooit mailen", "Reclame verboden", "Nieuwsbrief niet gewenst", "Zwarte lijst",
+		// What these mean is asked.
+		"Newsletter disabled", "Newsletter inaktiv", "Newsletter gekündigt", "Consenso non dato", "Consentimiento no otorgado", "Newsletter ohne Werbung", "Kein Widerspruch", "Not blocked",
+	}
+	for _, header := range headers {
+		for _, beside := range []string{"", "|Newsletter"} {
+			l := lookAt("kontakte.csv", "Kundennummer|E-Mail|"+header+beside, "1|a@example.com|ja|ja", "2|b@example.com|nein|nein", "3|c@example.com||")
+			d := Suggest(l, &ctx)
+			if d == nil {
+				t.Errorf("%s: nothing is suggested", header)
+				continue
+			}
+			drafted := strings.Contains(strings.Join(d.Head, " "), "sound like an opt-out") || strings.Contains(strings.Join(d.Head, " "), "sounds like an opt-out")
+			for i := range d.Records {
+				if d.Records[i].Entity == "suppression" {
+					drafted = true
+				}
+				for _, f := range d.Records[i].Fields {
+					if f.Name != "status" || len(f.Spec.From) != 1 || f.Spec.From[0].Header != header {
+						continue
+					}
+					drafted = true
+					if f.Spec.Polarity != "inverted" && (len(f.Asks) == 0 || f.Asks[0].Key != "polarity") || len(f.Spec.Enum["given"]) > 0 {
+						t.Errorf("%s%s: yes is a consent\n%s", header, beside, d.YAML())
+					}
+				}
+			}
+			if !drafted {
+				t.Errorf("%s%s: not drafted, and nothing says so\n%s", header, beside, d.YAML())
+			}
+		}
+	}
+}
+
+// A consent stays one though its header holds a part of such a word.
+func TestConsentsAreNoOptOuts(t *testing.T) {
+	for _, header := range []string{
+		"Newsletter", "Marketing erlaubt", "Non-profit news", "Stop date", "Blog newsletter", "Exclusive offers", "Exclusivité", "Exklusive Angebote", "Blockchain news", "Newsletter (ja/nein)", "Newsletter sí/no", "Newsletter Si/No", "Yes/No newsletter", "Newsletter sim/não", "Consenso (sì/no)",
+		"Consentement oui/non", "Newsletter no", "Newsletter No.", "Contact no", "No. of contacts", "N° client", "Nº de contacto", "No de contact", "Notice", "Notes", "Noticias", "Note", "Nonna", "Passport", "Passwort", "Passé", "Sinnvoll", "Single", "Semester", "Sonntag", "Kontakt", "Niveau", "Non-essential cookies",
+		"Objekt", "Objective", "Objet", "Reçus le", "Bloc", "One-stop newsletter", "Non-stop news", "Office", "Offers", "Opt-in", "Double opt-in", "Werbung", "Toestemming", "Consentimiento", "Suscrito", "Iscritto", "Accepts marketing", "Einwilligung Telefon", "Angebote per Post",
+	} {
+		if got := optsOut(header); got != noOptOut {
+			t.Errorf("%s: %d", header, got)
+		}
+	}
+	for _, header := range []string{"Newsletter", "Marketing erlaubt", "Non-profit newsletter", "Blog newsletter", "Newsletter (ja/nein)", "Newsletter sí/no"} {
+		d, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|"+header, "a@example.com|ja", "b@example.com|nein"))
+		if d.Records[0].Entity != "consent" || !strings.Contains(text, "polarity: normal") || strings.Contains(text, "Attention") {
+			t.Errorf("%s\n%s", header, text)
+		}
+	}
+	// The no over telephone numbers is one.
+	_, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|Newsletter|No teléfono", "a@example.com|ja|+34 600 000 001", "b@example.com|nein|+34 600 000 002"))
+	if strings.Contains(text, "Attention") || !strings.Contains(text, "phone:") {
+		t.Error(text)
+	}
+}
+
+// An opt-out that is in force is no consent by the word that says so.
+func TestOptOutInForce(t *testing.T) {
+	for _, word := range []string{"aktiv", "active", "vorhanden", "erteilt", "bestätigt"} {
+		d, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|Newsletter|Werbesperre", "a@example.com|ja|"+word, "b@example.com|nein|nein"))
+		for _, r := range d.Records {
+			for _, f := range r.Fields {
+				if f.Name == "status" && f.Spec.From[0].Header == "Werbesperre" && (f.Spec.Polarity != "inverted" || len(f.Spec.Enum["given"]) > 0) {
+					t.Errorf("%s\n%s", word, text)
+				}
+			}
+		}
+	}
+}
+
+// Neither is it left out where only rows that say so are taken.
+func TestOptOutInForceIsTaken(t *testing.T) {
+	for name, l := range map[string]*Look{
+		"a suppression":      lookAt("sperrliste.csv", "E-Mail|Werbesperre", "a@example.com|aktiv", "b@example.com|nein"),
+		"the second opt-out": lookAt("kontakte.csv", "E-Mail|Newsletter|Bloqué|Robinson", "a@example.com|ja|nein|aktiv", "b@example.com|nein|ja|ja"),
+	} {
+		d, text, _ := suggested(t, l)
+		last := d.Records[len(d.Records)-1]
+		if len(last.When) != 1 || !slices.Contains(last.When[0].In, "aktiv") {
+			t.Errorf("%s: %+v\n%s", name, last.When, text)
+		}
+	}
+}
+
+// What sounds like an opt-out and is read by no record stands at the head of the draft.
+func TestOverlookedOptOutIsNamed(t *testing.T) {
+	_, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|Newsletter|Sperrvermerk", "a@example.com|ja|Gläubiger droht mit Anwalt", "b@example.com|nein|wie besprochen"))
+	head, _, _ := strings.Cut(text, "version: 1")
+	if !strings.Contains(head, `column C "Sperrvermerk" sounds like an opt-out`) {
+		t.Error(text)
+	}
+}
