@@ -231,6 +231,8 @@ var optOut = []string{
 	"optout", "optedout", "unsub", "blacklist", "blocklist", "donot", "dont", "noemail", "nomail", "suppress", "withdr", "objection", "objected",
 	"abgemeldet", "abmeld", "austrag", "ausgetragen", "zurückgezogen", "zurueckgezogen", "desinscri", "désinscri", "afmeld", "ingetrokken", "intrekk", "uitschrijf", "revok", "revoc", "révoc", "ritirat",
 	"dnc", "blocked", "geblockt", "keinewerb", "keinemail", "keinenewsletter", "keinkontakt", "keineanruf", "nocall", "nosms", "nocontact", "nodesea", "noquiere", "noautoriza", "noacepta", "nepas", "nonricevere", "nonautorizz", "nonaccett", "naoaceita", "naodeseja", "nietbenaderen", "geenmail", "geenreclame", "geennieuwsbrief", "nãoaceita", "nãodeseja", "widerspr", "widerruf", "gesperrt", "desabonn", "désabonn", "opposition", "baja", "disiscri", "descadastr", "afgemeld", "uitgeschreven",
+	"sperre", "sperrvermerk", "werbeverbot", "kontaktverbot", "nichterlaubt", "nichterwünscht", "unerwünscht", "robinson", "listerouge", "stoppub", "pasdenewsletter", "pasdepub", "bloqué", "bloqueado", "bloccato", "geblokkeerd",
+	"sinpublicidad", "excludefrom", "marketingblock", "emailblock", "mailblock", "noncontatt", "excluirde", "nãocontatar", "semcontato", "nietcontact", "nietmailen",
 }
 
 func (pl *Plan) decidePolarity(f *fieldProgram, col int, c *ColumnProfile) []finding.Finding {
