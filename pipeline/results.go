@@ -293,6 +293,8 @@ type ImportResult struct {
 	DryRun   string          `json:"dryrun"` // digest of the dry-run result that was imported
 	Entities []ImportedCount `json:"entities"`
 	Staged   []StagedFile    `json:"staged"`
+	// NotBrought is there if it was done before and the newest dry-run accepts more; no part of the digest.
+	NotBrought *NotBrought `json:"not_brought,omitempty"`
 }
 
 // ImportedCount counts the records that an import put into one table.
@@ -357,8 +359,9 @@ type StatusResult struct {
 	Next     string        `json:"next"` // the next command, or what is waited for
 	Cases    CaseCount     `json:"cases"`
 	// StillGiven is that of the newest dry-run.
-	StillGiven int    `json:"still_given,omitempty"`
-	Found      *Found `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
+	StillGiven int         `json:"still_given,omitempty"`
+	NotBrought *NotBrought `json:"not_brought,omitempty"`
+	Found      *Found      `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
 }
 
 // Found is what a stage found.

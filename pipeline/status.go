@@ -58,6 +58,12 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 		return nil, err
 	}
 	r.Next = nextOf(r.Stages)
+	if r.NotBrought, err = p.notBrought(ctx); err != nil {
+		return nil, err
+	}
+	if r.NotBrought != nil && r.Next == allDone {
+		r.Next = r.NotBrought.Next
+	}
 	dry, err := p.lastJudged(ctx)
 	if err != nil {
 		return nil, err
@@ -108,8 +114,10 @@ func nextOf(stages []StageStatus) string {
 			return "sheetlift run --until " + st.Stage
 		}
 	}
-	return "stages 1 to 6 are done"
+	return allDone
 }
+
+const allDone = "stages 1 to 6 are done"
 
 // notPassed is the state of a stage that came to its end and did not pass.
 const notPassed = "did not pass"

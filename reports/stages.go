@@ -270,8 +270,15 @@ func imported(p *page, r *pipeline.ImportResult) {
 	}
 	p.table("  ", t)
 	p.line("  from the dry-run %s…", short(r.DryRun))
+	notBrought(p, r.NotBrought)
 	if len(r.ByRule) > 0 {
 		p.findings(&r.Outcome)
+	}
+}
+
+func notBrought(p *page, n *pipeline.NotBrought) {
+	if n != nil {
+		p.prose("  ", n.How()+"; "+n.Remedy())
 	}
 }
 
