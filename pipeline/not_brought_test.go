@@ -49,14 +49,26 @@ func TestNotBrought(t *testing.T) {
 		h := newHouse(t, url, firstOf)
 		h.imported()
 		h.next("second", secondOf)
-		h.imported()
+		known := int64(0)
+		for _, s := range h.imported().Sources {
+			known += int64(s.Skipped["row.known"])
+		}
 		if st := h.status(); st.NotBrought != nil || !strings.Contains(st.Next, "done") {
 			t.Errorf("before: %+v, next %s", st.NotBrought, st.Next)
 		}
 		h.next("acme-2026", firstOf)
-		h.undo()
+		h.said = nil
+		if r := h.undo(); len(r.KnownElsewhere) != 1 || r.KnownElsewhere[0] != (pipeline.KnownElsewhere{Batch: "second", Rows: known, Next: "sheetlift dryrun"}) {
+			t.Errorf("undo: %+v", r.KnownElsewhere)
+		}
+		if len(h.said) != 1 || !strings.Contains(h.said[0], "batch second skipped") {
+			t.Errorf("undo said %q", h.said)
+		}
 		h.next("second", secondOf)
 		h.wantState("C-2", "given assertion")
+		if st := h.status(); st.NotBrought == nil || st.NotBrought.Known != known || !strings.Contains(st.NotBrought.Why, "batch acme-2026 was undone") || st.Next != "sheetlift dryrun" {
+			t.Errorf("status after the undo: %+v, next %s", st.NotBrought, st.Next)
+		}
 		if r := h.dry(); r.Rows.Accepted == 0 {
 			t.Fatalf("dryrun: %+v", r.Rows)
 		}
@@ -86,7 +98,29 @@ func TestNotBrought(t *testing.T) {
 		}
 		h.wantState("C-2", "withdrawn withdrawal")
 		h.mustVerify()
+		if r := h.undo(); r.KnownElsewhere != nil {
+			t.Errorf("undo of what nobody else has: %+v", r.KnownElsewhere)
+		}
 	})
+}
+
+// TestNotBroughtEarlier: rows of an earlier snapshot that were skipped as known are spoken of too, though no dry-run judges them again.
+func TestNotBroughtEarlier(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), firstOf)
+	h.imported()
+	h.next("second", secondOf)
+	h.imported()
+	h.write("consents.csv", consentHeader+assertion("C-3", "S-3,three@example.com", "Y", "2025-02-01T10:00:00Z")+"\n")
+	h.snapshot(pipeline.Delta, "consents.csv")
+	h.imported()
+	h.next("acme-2026", firstOf)
+	h.undo()
+	h.next("second", nil)
+	st := h.status()
+	if n := st.NotBrought; n == nil || n.Known == 0 || n.Next != "sheetlift undo" || !strings.Contains(st.Next, "done") {
+		t.Errorf("status: %+v, next %s", n, st.Next)
+	}
 }
 
 // TestNotBroughtByMapping: what a changed mapping accepts beyond what was imported is a further import away.

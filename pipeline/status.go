@@ -61,7 +61,7 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	if r.NotBrought, err = p.notBrought(ctx); err != nil {
 		return nil, err
 	}
-	if r.NotBrought != nil && r.Next == allDone {
+	if n := r.NotBrought; n != nil && r.Next == allDone && (n.Records > 0 || n.Next == DryRunAgain) {
 		r.Next = r.NotBrought.Next
 	}
 	dry, err := p.lastJudged(ctx)

@@ -278,7 +278,7 @@ func imported(p *page, r *pipeline.ImportResult) {
 
 func notBrought(p *page, n *pipeline.NotBrought) {
 	if n != nil {
-		p.prose("  ", n.How()+"; "+n.Remedy())
+		p.prose("  ", clean(n.How()+"; "+n.Remedy()))
 	}
 }
 
@@ -333,6 +333,9 @@ func undo(p *page, r *pipeline.UndoResult) {
 	p.table("  ", t)
 	if len(r.Snapshots) > 0 {
 		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again", strings.Join(r.Snapshots, ", "))
+	}
+	if len(r.KnownElsewhere) > 0 {
+		p.prose("  ", clean(pipeline.KnownIn(r.KnownElsewhere))+" as known to the register; what only this batch had brought of their records is gone: on each of these batches, `sheetlift dryrun` says which rows it would accept now")
 	}
 	p.findings(&r.Outcome)
 }
