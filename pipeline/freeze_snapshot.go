@@ -290,16 +290,8 @@ func (p *Pipeline) batchFile(path string) (string, error) {
 
 // deltaParts looks through the fresh exports as an inventory does, and says which sources they are of.
 func (p *Pipeline) deltaParts(ctx context.Context, files []given, dir string, r *FreezeResult) error {
-	rec, err := p.record(dir)
-	if err != nil {
-		return err
-	}
 	for i := range files {
 		g := &files[i]
-		if _, err = p.inventoryFile(ctx, g.path, g.label, g.digest, rec); err != nil {
-			rec.abandon()
-			return err
-		}
 		for _, s := range p.batch.Sources {
 			if s.File != g.label {
 				continue
@@ -309,6 +301,21 @@ func (p *Pipeline) deltaParts(ctx context.Context, files []given, dir string, r 
 	}
 	// In the order of batch.yaml, as everywhere.
 	slices.SortStableFunc(r.Parts, func(a, b FrozenPart) int { return p.sourceIndex(a.Source) - p.sourceIndex(b.Source) })
+	q, err := p.dated(r)
+	if err != nil {
+		return err
+	}
+	rec, err := p.record(dir)
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		g := &files[i]
+		if _, err = q.inventoryFile(ctx, g.path, g.label, g.digest, rec); err != nil {
+			rec.abandon()
+			return err
+		}
+	}
 	return rec.close(&r.Outcome, dir)
 }
 
