@@ -176,7 +176,14 @@ type FrozenPart struct {
 	Sheet      string `json:"sheet,omitempty"` // mended rows: the sheet of the workbook
 	Base       string `json:"base,omitempty"`  // mended rows: the snapshot whose rows they are
 	ObtainedAt string `json:"obtained_at"`
+	ObtainedBy string `json:"obtained_by,omitempty"` // fresh export without a stated time: see ByFile
 }
+
+// Where the time of a fresh export is from that nobody stated.
+const (
+	ByFile        = "file"         // the file was last changed then
+	ByFirstExport = "first_export" // the file is older than what batch.yaml says of the first export, whose time counts
+)
 
 // FrozenFile is one payload file of the bag.
 type FrozenFile struct {

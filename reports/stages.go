@@ -81,7 +81,14 @@ func freeze(p *page, r *pipeline.FreezeResult) {
 		if s.Base != "" {
 			p.line("  mended rows of source %s, handed out from snapshot %s", clean(s.Source), clean(s.Base))
 		} else {
-			p.line("  fresh export of source %s, obtained at %s", clean(s.Source), clean(s.ObtainedAt))
+			by := ""
+			switch s.ObtainedBy {
+			case pipeline.ByFile:
+				by = " (the file was last changed then; --obtained-at states another time)"
+			case pipeline.ByFirstExport:
+				by = " (the time of the first export, for the file is older; --obtained-at states when it was made)"
+			}
+			p.line("  fresh export of source %s, obtained at %s%s", clean(s.Source), clean(s.ObtainedAt), by)
 		}
 	}
 	p.line("  manifest %s", r.Manifest)
