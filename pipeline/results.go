@@ -368,7 +368,9 @@ type StatusResult struct {
 	// StillGiven is that of the newest dry-run.
 	StillGiven int         `json:"still_given,omitempty"`
 	NotBrought *NotBrought `json:"not_brought,omitempty"`
-	Found      *Found      `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
+	// Retracted are snapshots that an undo took out of the batch and nobody has frozen again.
+	Retracted []RetractedSnapshot `json:"retracted_snapshots,omitempty"`
+	Found     *Found              `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
 }
 
 // Found is what a stage found.

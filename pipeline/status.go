@@ -58,6 +58,12 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 		return nil, err
 	}
 	r.Next = nextOf(r.Stages)
+	if open != nil { // every other stage is refused until it is finished, or says what else there is to do
+		r.Next = "sheetlift " + open.op.Stage
+	}
+	if r.Retracted, err = p.retractedSnapshots(ctx, ops); err != nil {
+		return nil, err
+	}
 	if r.NotBrought, err = p.notBrought(ctx); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,12 @@ func status(p *page, r *pipeline.StatusResult) {
 		}
 	}
 	p.table("  ", t)
+	if len(r.Retracted) > 0 {
+		p.line("  no longer part of the batch since it was undone; once the snapshot before is imported, take the files in again, each from its bag:")
+		for _, s := range r.Retracted {
+			p.line("    %s: %s", clean(s.Snapshot), clean(strings.Replace(s.Next, "freeze", "freeze BATCH", 1)))
+		}
+	}
 	if f := r.Found; f != nil {
 		p.found(f.Stage+" found", &pipeline.Outcome{Findings: f.Findings, ByRule: f.ByRule, FindingsFile: f.FindingsFile}, true)
 	}
