@@ -47,7 +47,11 @@ func (f *FreezeResult) again() string {
 	words := []string{"sheetlift", Freeze, "--snapshot", f.Kind}
 	at := ""
 	for _, file := range f.Files {
-		path := filepath.Join(f.Bag, "data", filepath.FromSlash(file.Payload))
+		payload := file.Payload
+		if PersonalPath(payload) {
+			payload = "FILE" // it lies there, and its name is not shown
+		}
+		path := filepath.Join(f.Bag, "data", filepath.FromSlash(payload))
 		for _, part := range f.Parts {
 			if part.File != file.File {
 				continue

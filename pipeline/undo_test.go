@@ -276,3 +276,20 @@ func TestStatusAfterUndo(t *testing.T) {
 	h.wantState("C-3", "given assertion")
 	h.mustVerify()
 }
+
+// A file name that looks like a person's address is not shown as part of a command either.
+func TestStatusAfterUndoShowsNoName(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), firstOf)
+	const name = "ada.byron@example.com.csv"
+	h.write(name, firstOf["consents.csv"])
+	h.write("batch.yaml", strings.Replace(houseFiles["batch.yaml"], "file: consents.csv", "file: "+name, 1))
+	h.imported()
+	h.write(name, consentHeader+assertion("C-3", "S-3,three@example.com", "Y", "2026-10-20T10:00:00Z")+"\n")
+	h.snapshot(pipeline.Delta, name)
+	h.imported()
+	h.undo()
+	if st := h.status(); len(st.Retracted) != 1 || strings.Contains(st.Retracted[0].Next, "ada") || !strings.Contains(st.Retracted[0].Next, "/data/FILE ") {
+		t.Errorf("status: %+v", st.Retracted)
+	}
+}

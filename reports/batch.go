@@ -37,7 +37,7 @@ func status(p *page, r *pipeline.StatusResult) {
 	}
 	p.table("  ", t)
 	if len(r.Retracted) > 0 {
-		p.line("  no longer part of the batch since it was undone; once the snapshot before is imported, take the files in again, each from its bag:")
+		p.prose("  ", "no longer part of the batch since it was undone; take their files in again from their bags, each once the snapshot before is imported:")
 		for _, s := range r.Retracted {
 			p.line("    %s: %s", clean(s.Snapshot), clean(strings.Replace(s.Next, "freeze", "freeze BATCH", 1)))
 		}

@@ -339,7 +339,7 @@ func undo(p *page, r *pipeline.UndoResult) {
 	}
 	p.table("  ", t)
 	if len(r.Snapshots) > 0 {
-		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again", strings.Join(r.Snapshots, ", "))
+		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again: `sheetlift status` names the commands", strings.Join(r.Snapshots, ", "))
 	}
 	if len(r.KnownElsewhere) > 0 {
 		p.prose("  ", clean(pipeline.KnownIn(r.KnownElsewhere))+" as known to the register; what only this batch had brought of their records is gone: on each of these batches, `sheetlift dryrun` says which rows it would accept now")
