@@ -31,6 +31,7 @@ type given struct {
 	digest      string
 	size        int64
 	obtained    time.Time
+	stated      bool // the time is
 }
 
 // FreezeSnapshot takes further files into the batch as a bag of their own that names the digest of the one before: mended rejects,
@@ -61,15 +62,23 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 	highest := all[len(all)-1].Number
 	live := slices.DeleteFunc(slices.Clone(all), func(f *FreezeResult) bool { return f.Number > 0 && f.Number <= undone })
 	before := live[len(live)-1]
+	again := before.Kind == spec.Kind && sameGiven(before, files)
+	otherTime := ""
+	if again && spec.Kind == Delta {
+		otherTime = p.otherTime(before, files)
+	}
 	q := p.initial()
 	q.snap = snapshot{name: fmt.Sprintf("%s-%d", spec.Kind, highest+1), kind: spec.Kind}
 	previous := before.Manifest
 	var pending *GateError // the one before is not imported
-	if before.Kind == spec.Kind && sameGiven(before, files) {
+	if again && otherTime == "" {
 		q.snap.name, previous = before.Snapshot, before.Previous
 		highest = before.Number - 1
 	} else if wait, err := p.imported(ctx, before); err != nil {
 		return nil, err
+	} else if otherTime != "" && (wait == nil || wait.begun) {
+		return nil, &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s has this file, obtained at %s, and its import has begun", before.Snapshot, otherTime),
+			Remedy: "leave --obtained-at out if that time is right; else take the batch back with `sheetlift undo`, import it anew, and freeze the file again with the right one"}
 	} else if wait != nil {
 		if before.Number == 0 || before.Kind != spec.Kind || wait.begun {
 			return nil, wait.gate
@@ -161,6 +170,23 @@ func sameGiven(f *FreezeResult, files []given) bool {
 		b = append(b, x.label, x.digest)
 	}
 	return slices.Equal(a, b)
+}
+
+// otherTime is the time of a snapshot of the same files if another one is stated now; "" if none is.
+func (p *Pipeline) otherTime(f *FreezeResult, files []given) string {
+	for i := range files {
+		for _, part := range f.Parts {
+			s := p.sourceIndex(part.Source)
+			if part.File != files[i].label || !files[i].stated || s < 0 {
+				continue
+			}
+			old, err := time.Parse(time.RFC3339, part.ObtainedAt)
+			if err != nil || !old.Equal(files[i].obtained.Truncate(time.Second)) {
+				return part.ObtainedAt
+			}
+		}
+	}
+	return ""
 }
 
 // occupied reports whether a bag lies under the snapshot's name that is not the one to be written: of other files, after another
@@ -255,11 +281,20 @@ func (p *Pipeline) givenFiles(spec SnapshotSpec) ([]given, error) {
 		if err != nil {
 			return nil, &ConfigError{File: g.path, Message: "can't be read: " + pathless(err), Remedy: "give the path of the mended workbook or of the fresh export"}
 		}
-		if g.obtained = at; at.IsZero() {
+		if g.obtained, g.stated = at, !at.IsZero(); !g.stated {
 			g.obtained = st.ModTime().UTC().Truncate(time.Second)
 		}
 	}
 	slices.SortFunc(list, func(a, b given) int { return strings.Compare(a.label, b.label) })
+	if at.IsZero() || spec.Kind != Delta {
+		return list, nil
+	}
+	for _, s := range p.opt.Batch.Sources {
+		if at.Before(time.UnixMicro(s.obtained)) && slices.ContainsFunc(list, func(g given) bool { return g.label == s.File }) {
+			return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("obtained-at %s is before %s, when the first export of source %s was obtained", spec.ObtainedAt, s.ObtainedAt, s.Name),
+				Remedy: "state when this export was made; one that is older than the first brings nothing newer"}
+		}
+	}
 	return list, nil
 }
 
@@ -290,25 +325,38 @@ func (p *Pipeline) batchFile(path string) (string, error) {
 
 // deltaParts looks through the fresh exports as an inventory does, and says which sources they are of.
 func (p *Pipeline) deltaParts(ctx context.Context, files []given, dir string, r *FreezeResult) error {
+	for i := range files {
+		g := &files[i]
+		for _, s := range p.batch.Sources {
+			if s.File != g.label {
+				continue
+			}
+			part := FrozenPart{Source: s.Name, File: g.label, ObtainedAt: obtainedOf(g, &s)}
+			if !g.stated {
+				if part.ObtainedBy = ByFile; g.obtained.Before(time.UnixMicro(s.obtained)) {
+					part.ObtainedBy = ByFirstExport
+				}
+			}
+			r.Parts = append(r.Parts, part)
+		}
+	}
+	// In the order of batch.yaml, as everywhere.
+	slices.SortStableFunc(r.Parts, func(a, b FrozenPart) int { return p.sourceIndex(a.Source) - p.sourceIndex(b.Source) })
+	q, err := p.dated(r)
+	if err != nil {
+		return err
+	}
 	rec, err := p.record(dir)
 	if err != nil {
 		return err
 	}
 	for i := range files {
 		g := &files[i]
-		if _, err = p.inventoryFile(ctx, g.path, g.label, g.digest, rec); err != nil {
+		if _, err = q.inventoryFile(ctx, g.path, g.label, g.digest, rec); err != nil {
 			rec.abandon()
 			return err
 		}
-		for _, s := range p.batch.Sources {
-			if s.File != g.label {
-				continue
-			}
-			r.Parts = append(r.Parts, FrozenPart{Source: s.Name, File: g.label, ObtainedAt: obtainedOf(g, &s)})
-		}
 	}
-	// In the order of batch.yaml, as everywhere.
-	slices.SortStableFunc(r.Parts, func(a, b FrozenPart) int { return p.sourceIndex(a.Source) - p.sourceIndex(b.Source) })
 	return rec.close(&r.Outcome, dir)
 }
 

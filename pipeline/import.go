@@ -121,7 +121,7 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 		return nil, err
 	}
 	key := p.importKey(in.mapped, in.undos)
-	return execute(ctx, p, task[ImportResult]{
+	r, err := execute(ctx, p, task[ImportResult]{
 		stage: Import, key: key,
 		pre:   map[string]any{"dryrun": in.dry.Digest},
 		check: func(context.Context, *ImportResult) error { return nil },
@@ -138,6 +138,10 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 			return p.importStaged(ctx, op, in, r)
 		},
 	})
+	if err == nil && r.AlreadyDone {
+		r.NotBrought, err = p.notBrought(ctx)
+	}
+	return r, err
 }
 
 // importKey: the same frozen bytes under the same mappings are imported once, whichever dry-run came last; once more after each

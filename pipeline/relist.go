@@ -26,8 +26,14 @@ func (p *Pipeline) relist(ctx context.Context, fr *FreezeResult) error {
 				return err
 			}
 		}
-	} else if err := q.relistFrozen(ctx, Freeze, &fr.Outcome, fr); err != nil {
-		return err
+	} else {
+		q, err := q.dated(fr)
+		if err != nil {
+			return err
+		}
+		if err := q.relistFrozen(ctx, Freeze, &fr.Outcome, fr); err != nil {
+			return err
+		}
 	}
 	q, err := p.at(fr)
 	if err != nil {

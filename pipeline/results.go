@@ -176,7 +176,14 @@ type FrozenPart struct {
 	Sheet      string `json:"sheet,omitempty"` // mended rows: the sheet of the workbook
 	Base       string `json:"base,omitempty"`  // mended rows: the snapshot whose rows they are
 	ObtainedAt string `json:"obtained_at"`
+	ObtainedBy string `json:"obtained_by,omitempty"` // fresh export without a stated time: see ByFile
 }
+
+// Where the time of a fresh export is from that nobody stated.
+const (
+	ByFile        = "file"         // the file was last changed then
+	ByFirstExport = "first_export" // the file is older than what batch.yaml says of the first export, whose time counts
+)
 
 // FrozenFile is one payload file of the bag.
 type FrozenFile struct {
@@ -293,6 +300,8 @@ type ImportResult struct {
 	DryRun   string          `json:"dryrun"` // digest of the dry-run result that was imported
 	Entities []ImportedCount `json:"entities"`
 	Staged   []StagedFile    `json:"staged"`
+	// NotBrought is there if it was done before and the newest dry-run accepts more; no part of the digest.
+	NotBrought *NotBrought `json:"not_brought,omitempty"`
 }
 
 // ImportedCount counts the records that an import put into one table.
@@ -357,8 +366,11 @@ type StatusResult struct {
 	Next     string        `json:"next"` // the next command, or what is waited for
 	Cases    CaseCount     `json:"cases"`
 	// StillGiven is that of the newest dry-run.
-	StillGiven int    `json:"still_given,omitempty"`
-	Found      *Found `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
+	StillGiven int         `json:"still_given,omitempty"`
+	NotBrought *NotBrought `json:"not_brought,omitempty"`
+	// Retracted are snapshots that an undo took out of the batch and nobody has frozen again.
+	Retracted []RetractedSnapshot `json:"retracted_snapshots,omitempty"`
+	Found     *Found              `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
 }
 
 // Found is what a stage found.

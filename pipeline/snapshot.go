@@ -114,15 +114,37 @@ func (p *Pipeline) at(fr *FreezeResult) (*Pipeline, error) {
 			return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("source %s of snapshot %s is no more in it", part.Source, fr.Snapshot), Remedy: "put the source back; what is frozen can't be forgotten"}
 		}
 		s := p.opt.Batch.Sources[i]
-		at, err := time.Parse(time.RFC3339, part.ObtainedAt)
-		if err != nil {
-			return nil, &IntegrityError{What: "record of snapshot " + fr.Snapshot, Detail: "it has no time at which its bytes were obtained", Remedy: "restore the database from a backup"}
+		if err := s.dated(fr, &part); err != nil {
+			return nil, err
 		}
-		s.ObtainedAt, s.obtained = part.ObtainedAt, at.UnixMicro()
 		b.Sources = append(b.Sources, s)
 	}
 	q.batch = &b
 	return q, nil
+}
+
+// dated is the pipeline over all sources of the batch, those of a snapshot as of when its bytes were obtained.
+func (p *Pipeline) dated(fr *FreezeResult) (*Pipeline, error) {
+	q, b := *p, *p.batch
+	q.batch, b.Sources = &b, slices.Clone(b.Sources)
+	for i := range b.Sources {
+		if part := fr.part(b.Sources[i].Name); part != nil {
+			if err := b.Sources[i].dated(fr, part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &q, nil
+}
+
+// dated makes the source that of a snapshot's bytes.
+func (s *Source) dated(fr *FreezeResult, part *FrozenPart) error {
+	at, err := time.Parse(time.RFC3339, part.ObtainedAt)
+	if err != nil {
+		return &IntegrityError{What: "record of snapshot " + fr.Snapshot, Detail: "it has no time at which its bytes were obtained", Remedy: "restore the database from a backup"}
+	}
+	s.ObtainedAt, s.obtained = part.ObtainedAt, at.UnixMicro()
+	return nil
 }
 
 // part is the share of a source in a snapshot.

@@ -58,6 +58,18 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 		return nil, err
 	}
 	r.Next = nextOf(r.Stages)
+	if open != nil { // every other stage is refused until it is finished, or says what else there is to do
+		r.Next = "sheetlift " + open.op.Stage
+	}
+	if r.Retracted, err = p.retractedSnapshots(ctx, ops); err != nil {
+		return nil, err
+	}
+	if r.NotBrought, err = p.notBrought(ctx); err != nil {
+		return nil, err
+	}
+	if n := r.NotBrought; n != nil && r.Next == allDone && (n.Records > 0 || n.Next == DryRunAgain) {
+		r.Next = r.NotBrought.Next
+	}
 	dry, err := p.lastJudged(ctx)
 	if err != nil {
 		return nil, err
@@ -108,8 +120,10 @@ func nextOf(stages []StageStatus) string {
 			return "sheetlift run --until " + st.Stage
 		}
 	}
-	return "stages 1 to 6 are done"
+	return allDone
 }
+
+const allDone = "stages 1 to 6 are done"
 
 // notPassed is the state of a stage that came to its end and did not pass.
 const notPassed = "did not pass"

@@ -24,6 +24,9 @@ type UndoResult struct {
 	Retracted int64       `json:"retracted"`
 	Kept      int64       `json:"kept"`
 
+	// KnownElsewhere are other batches with rows that were skipped because the register had their records, which may be among those taken back.
+	KnownElsewhere []KnownElsewhere `json:"known_elsewhere,omitempty"`
+
 	next string // the stage that comes next
 }
 
@@ -107,12 +110,16 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 		return nil, err
 	}
 	var ops []*ledger.Record
+	var known []KnownElsewhere
 	var now int64
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if now, err = tx.Now(ctx); err != nil {
 			return err
 		}
-		ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		if ops, err = ledger.List(ctx, tx, p.id.Tenant, p.batch.Name); err != nil {
+			return err
+		}
+		known, err = p.knownElsewhere(ctx, tx, ops)
 		return err
 	})
 	if err != nil {
@@ -142,7 +149,10 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 		check: func(context.Context, *UndoResult) error { return nil },
 		do: func(ctx context.Context, op *ledger.Op, r *UndoResult) error {
 			r.Outcome = p.begin(UndoSchema)
-			r.Number = all[len(all)-1].Number
+			r.Number, r.KnownElsewhere = all[len(all)-1].Number, known
+			if known != nil {
+				p.remark(knownBefore(known))
+			}
 			for _, fr := range all {
 				if fr.Number > undone {
 					r.Snapshots = append(r.Snapshots, fr.Snapshot)

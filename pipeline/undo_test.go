@@ -205,6 +205,9 @@ func TestKilledUndo(t *testing.T) {
 			wantGate(t, err, "an undo of the batch has begun")
 			_, err = h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Delta, Files: []string{filepath.Join(h.dir, "consents.csv")}})
 			wantGate(t, err, "an undo of the batch has begun")
+			if st := h.status(); st.Next != "sheetlift undo" {
+				t.Errorf("status says next: %s", st.Next)
+			}
 			tr, err := h.open().Trace(t.Context(), "purpose", "news", false)
 			if err != nil {
 				continue // taken back already
@@ -231,4 +234,62 @@ func TestKilledUndo(t *testing.T) {
 			t.Error("nothing was retracted")
 		}
 	})
+}
+
+// TestStatusAfterUndo: snapshots after the initial one are listed until their files are frozen again, by the command that is said.
+func TestStatusAfterUndo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), firstOf)
+	h.imported()
+	h.write("consents.csv", consentHeader+assertion("C-2", "S-2,two@example.com", "Y", "2026-10-20T10:00:00Z")+"\n")
+	h.snapshot(pipeline.Delta, "consents.csv") // replaced before its import
+	h.write("consents.csv", consentHeader+assertion("C-3", "S-3,three@example.com", "Y", "2026-10-20T10:00:00Z")+"\n")
+	bag := h.snapshot(pipeline.Delta, "consents.csv").Bag
+	h.imported()
+	if st := h.status(); st.Retracted != nil {
+		t.Errorf("before the undo: %+v", st.Retracted)
+	}
+	h.undo()
+	if err := os.Remove(filepath.Join(h.dir, "consents.csv")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(bag, "data", "consents.csv")
+	want := pipeline.RetractedSnapshot{Snapshot: "delta-2", Next: "sheetlift freeze --snapshot delta --source consents=" + file + " --obtained-at 2026-11-01T00:00:00Z"}
+	check := func() {
+		t.Helper()
+		if st := h.status(); len(st.Retracted) != 1 || st.Retracted[0] != want {
+			t.Errorf("status: %+v, want %+v", st.Retracted, want)
+		}
+	}
+	check()
+	h.dry()
+	h.imp()
+	check()
+	fr, err := h.open().FreezeSnapshot(t.Context(), pipeline.SnapshotSpec{Kind: pipeline.Delta, Sources: map[string]string{"consents": file}, ObtainedAt: "2026-11-01T00:00:00Z"})
+	if err != nil || fr.Snapshot != "delta-3" {
+		t.Fatalf("%+v, %v", fr, err)
+	}
+	if st := h.status(); st.Retracted != nil {
+		t.Errorf("frozen again: %+v", st.Retracted)
+	}
+	h.mustRun(pipeline.Reconcile)
+	h.wantState("C-3", "given assertion")
+	h.mustVerify()
+}
+
+// A file name that looks like a person's address is not shown as part of a command either.
+func TestStatusAfterUndoShowsNoName(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), firstOf)
+	const name = "ada.byron@example.com.csv"
+	h.write(name, firstOf["consents.csv"])
+	h.write("batch.yaml", strings.Replace(houseFiles["batch.yaml"], "file: consents.csv", "file: "+name, 1))
+	h.imported()
+	h.write(name, consentHeader+assertion("C-3", "S-3,three@example.com", "Y", "2026-10-20T10:00:00Z")+"\n")
+	h.snapshot(pipeline.Delta, name)
+	h.imported()
+	h.undo()
+	if st := h.status(); len(st.Retracted) != 1 || strings.Contains(st.Retracted[0].Next, "ada") || !strings.Contains(st.Retracted[0].Next, "/data/FILE ") {
+		t.Errorf("status: %+v", st.Retracted)
+	}
 }

@@ -63,8 +63,11 @@ func results() map[string]any {
 			Entities: []pipeline.ReconciledEntity{{Source: "consents", Entity: "consent", Staged: pipeline.Tally{Count: 5}, Register: pipeline.Tally{Count: 5}, Agree: true}},
 			Sample:   []pipeline.SamplePair{{Source: "consents", Entity: "consent", Place: "a.csv, row 2", Record: "id", Agree: true}}},
 		"incomplete": &pipeline.ImportResult{Outcome: incomplete, DryRun: long},
-		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
-			{Stage: "inventory", State: "succeeded", Operator: "Ida", Finished: "2026-10-01T09:00:00Z", Digest: long}, {Stage: "freeze", State: "stale", Why: "batch.yaml changed"}}},
+		"undo": &pipeline.UndoResult{Outcome: outcome(true), Snapshots: []string{"delta-1"}, Retracted: 3, Entities: []pipeline.Retracted{{Entity: "consent", Retracted: 3}},
+			KnownElsewhere: []pipeline.KnownElsewhere{{Batch: "other", Rows: 1, Next: "sheetlift dryrun"}, {Batch: "third", Rows: 1200, Next: "sheetlift dryrun"}}},
+		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, NotBrought: &pipeline.NotBrought{Known: 12, Why: "batch other was undone", Next: "sheetlift dryrun"},
+			Retracted: []pipeline.RetractedSnapshot{{Snapshot: "delta-1", Next: "sheetlift freeze --snapshot delta --source crm=/v/delta-1/data/crm.csv --obtained-at 2026-11-01T00:00:00Z"}}, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
+				{Stage: "inventory", State: "succeeded", Operator: "Ida", Finished: "2026-10-01T09:00:00Z", Digest: long}, {Stage: "freeze", State: "stale", Why: "batch.yaml changed"}}},
 		"trace": &pipeline.TraceResult{Entity: "consent", Records: []pipeline.TraceRecord{{ID: "id", System: "crm", Class: "receipt", Version: 1, State: "given", StateCause: "receipt",
 			Opposed: []pipeline.OpposedBy{{Snapshot: "delta-1", Place: pipeline.Place{Source: "consents", File: "a.csv", Row: 9, Line: 10, Column: "F", Cell: "F9"}},
 				{Batch: "other", Snapshot: "initial", SHA256: long, Place: pipeline.Place{Source: "list", Sheet: "People", Row: 7}}},

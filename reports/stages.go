@@ -81,7 +81,14 @@ func freeze(p *page, r *pipeline.FreezeResult) {
 		if s.Base != "" {
 			p.line("  mended rows of source %s, handed out from snapshot %s", clean(s.Source), clean(s.Base))
 		} else {
-			p.line("  fresh export of source %s, obtained at %s", clean(s.Source), clean(s.ObtainedAt))
+			by := ""
+			switch s.ObtainedBy {
+			case pipeline.ByFile:
+				by = " (the file was last changed then; --obtained-at states another time)"
+			case pipeline.ByFirstExport:
+				by = " (the time of the first export, for the file is older; --obtained-at states when it was made)"
+			}
+			p.line("  fresh export of source %s, obtained at %s%s", clean(s.Source), clean(s.ObtainedAt), by)
 		}
 	}
 	p.line("  manifest %s", r.Manifest)
@@ -270,8 +277,15 @@ func imported(p *page, r *pipeline.ImportResult) {
 	}
 	p.table("  ", t)
 	p.line("  from the dry-run %s…", short(r.DryRun))
+	notBrought(p, r.NotBrought)
 	if len(r.ByRule) > 0 {
 		p.findings(&r.Outcome)
+	}
+}
+
+func notBrought(p *page, n *pipeline.NotBrought) {
+	if n != nil {
+		p.prose("  ", clean(n.How()+"; "+n.Remedy()))
 	}
 }
 
@@ -325,7 +339,10 @@ func undo(p *page, r *pipeline.UndoResult) {
 	}
 	p.table("  ", t)
 	if len(r.Snapshots) > 0 {
-		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again", strings.Join(r.Snapshots, ", "))
+		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again: `sheetlift status` names the commands", strings.Join(r.Snapshots, ", "))
+	}
+	if len(r.KnownElsewhere) > 0 {
+		p.prose("  ", clean(pipeline.KnownIn(r.KnownElsewhere))+" as known to the register; what only this batch had brought of their records is gone: on each of these batches, `sheetlift dryrun` says which rows it would accept now")
 	}
 	p.findings(&r.Outcome)
 }

@@ -22,7 +22,7 @@ func (f *snapshotFlags) register(cmd *cobra.Command) {
 	cmd.Args = cobra.MinimumNArgs(1)
 	cmd.Flags().StringVar(&f.kind, "snapshot", "", "take further files in, as a snapshot of this kind: `mended|delta`")
 	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "`NAME=FILE`: the file is of that source, whatever it is called")
-	cmd.Flags().StringVar(&f.obtained, "obtained-at", "", "`TIME` at which the fresh exports were made, like 2026-10-01T09:00:00+02:00 (default: their modification time)")
+	cmd.Flags().StringVar(&f.obtained, "obtained-at", "", "`TIME` at which the fresh exports were made, like 2026-10-01T09:00:00+02:00 (default: their modification time, or that of the first export if it is later)")
 }
 
 // runFreeze freezes the batch's own files, or a further snapshot.

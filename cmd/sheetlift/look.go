@@ -42,8 +42,8 @@ func runStatus(ctx context.Context, std stdio, path string, flags *batchFlags) (
 		}
 	}
 	next := r.Next
-	if words := strings.Fields(next); len(words) > 1 && words[0] == "sheetlift" {
-		next = "next: " + s.command(words[1], words[2:]...)
+	if strings.HasPrefix(next, "sheetlift ") {
+		next = "next: " + s.commandOf(next)
 	}
 	return show(std.out, flags.output, r, next)
 }

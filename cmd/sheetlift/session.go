@@ -191,6 +191,12 @@ func (s *session) command(verb string, args ...string) string {
 	return strings.Join(words, " ")
 }
 
+// commandOf is command of a line like `sheetlift undo`.
+func (s *session) commandOf(line string) string {
+	words := strings.Fields(line)
+	return s.command(words[1], words[2:]...)
+}
+
 // shownURL hides the password of a database URL.
 func shownURL(raw string) string {
 	if strings.HasPrefix(raw, "sqlite:") {

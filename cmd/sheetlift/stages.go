@@ -201,6 +201,8 @@ func (s *session) next(stage string, result any) string {
 		return ""
 	case !o.Complete:
 		return "next: " + s.command(stage)
+	case notBrought(result) != nil:
+		return "next: " + s.commandOf(notBrought(result).Next)
 	case o.Passed && stage == pipeline.Reconcile:
 		return "done; " + s.command("status") + " shows all stages, " + s.command("trace") + " ENTITY EXTERNAL_ID one record"
 	case o.Passed:
@@ -215,6 +217,14 @@ func (s *session) next(stage string, result any) string {
 		return "next: " + s.command("verify")
 	}
 	return "next: mend what the findings say, then " + s.command(stage)
+}
+
+// notBrought is what a repeated import did not bring though its newest dry-run accepts it; nil of other results.
+func notBrought(result any) *pipeline.NotBrought {
+	if imp, ok := result.(*pipeline.ImportResult); ok {
+		return imp.NotBrought
+	}
+	return nil
 }
 
 func newRun(std stdio) *cobra.Command {
@@ -255,11 +265,15 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 	all := pipeline.RunResult{Schema: pipeline.RunSchema, Batch: s.batch.Name, Stages: []any{}}
 	code := exitClean
 	next := ""
+	wanting := ""
 	var shown error
 	err = s.pipeline.Run(ctx, until, func(r any) {
 		s.progress.Stop()
 		stage := pipeline.StageOf(r)
 		next = s.next(stage, r)
+		if notBrought(r) != nil {
+			wanting = next
+		}
 		s.pipeline.HideNames(r)
 		k.add(stage, r)
 		all.Stages = append(all.Stages, r)
@@ -272,6 +286,9 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 		}
 	})
 	s.progress.Stop()
+	if wanting != "" { // the stages are done, and something is not in
+		next = wanting
+	}
 	var gate *pipeline.GateError
 	if errors.As(err, &gate) {
 		all.Waiting = s.pipeline.Hide(gate.Error())

@@ -166,11 +166,24 @@ func Attempts(ctx context.Context, tx *store.Tx, tenant, batch, stage string) ([
 
 // Unfinished lists the batches of a tenant that have an operation of one of two stages that has not succeeded.
 func Unfinished(ctx context.Context, tx *store.Tx, tenant, stage, other string) ([]string, error) {
-	rows, err := tx.Query(ctx, `
+	return batches(ctx, tx, `
 		SELECT DISTINCT batch
 		FROM operations
 		WHERE tenant = $1 AND kind IN ($2, $3) AND state <> 'succeeded'
 		ORDER BY batch`, tenant, stage, other)
+}
+
+// Batches lists the batches of a tenant that have an operation of a stage, whatever became of it.
+func Batches(ctx context.Context, tx *store.Tx, tenant, stage string) ([]string, error) {
+	return batches(ctx, tx, `
+		SELECT DISTINCT batch
+		FROM operations
+		WHERE tenant = $1 AND kind = $2
+		ORDER BY batch`, tenant, stage)
+}
+
+func batches(ctx context.Context, tx *store.Tx, query string, args ...any) ([]string, error) {
+	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
