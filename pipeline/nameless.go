@@ -26,10 +26,7 @@ func (d *decider) nameless(x *identified, out *decision) {
 			out.err = err
 			return
 		}
-		if slices.ContainsFunc(list, func(st *register.Stored) bool {
-			aside, err := d.leftAside(st.ID)
-			return !aside && err == nil && len(importers.SubjectKeys(&st.Record, st.System)) > 0
-		}) {
+		if slices.ContainsFunc(list, func(st *register.Stored) bool { return len(importers.SubjectKeys(&st.Record, st.System)) > 0 }) {
 			out.rule, out.field = subjectRemoved, decidingField(x.Entity)
 			return
 		}
