@@ -255,14 +255,12 @@ func (pl *Plan) setAside(s *boundSpec, rec *RecordOut, b *source.Block, i int) {
 		f := &s.fields[j]
 		switch read := s.readers[j].read(b, i); {
 		case read.bad.rule == "" && !read.null:
-			own := read.v
-			out.Values[f.index] = &own
+			out.Values[f.index] = pl.own(&read.v)
 			out.Columns[f.index] = slices.Clone(read.used)
 			out.set |= 1 << f.index
 		case read.bad.rule != "" && slices.Contains(subjectKinds, f.field.Name):
 			if v, meant := s.readers[j].bare(b, i); meant {
-				own := v
-				out.Values[f.index] = &own
+				out.Values[f.index] = pl.own(&v)
 			}
 		}
 	}

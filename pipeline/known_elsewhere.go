@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -43,16 +42,6 @@ type judgedKnown struct {
 	rows     int64
 }
 
-// lastUndone is when the last of a batch's finished undos ended; 0 if there is none.
-func lastUndone(ops []*ledger.Record) (at int64) {
-	for _, op := range ops {
-		if op.Stage == Undo && op.State == ledger.Succeeded {
-			at = max(at, op.FinishedAt)
-		}
-	}
-	return at
-}
-
 // importsBegan is when the first import began that is among operations and was not undone by that time; 0 if there is none.
 func importsBegan(ops []*ledger.Record, undone int64) (at int64) {
 	for _, op := range ops {
@@ -72,13 +61,7 @@ func (p *Pipeline) importedKnown(ops []*ledger.Record) (map[string]judgedKnown, 
 		if op.Stage != Import || op.AskedAt <= undone {
 			continue
 		}
-		var pre struct {
-			DryRun string `json:"dryrun"`
-		}
-		if err := json.Unmarshal(op.Preconditions(), &pre); err != nil {
-			return nil, fmt.Errorf("preconditions of import: %w", err)
-		}
-		dry, rec, err := p.dryRunIn(ops, op.Snapshot, pre.DryRun)
+		dry, rec, err := p.dryRunLoaded(op, ops)
 		if err != nil {
 			return nil, err
 		}

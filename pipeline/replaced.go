@@ -10,8 +10,8 @@ import (
 	"sheetlift/mappings"
 )
 
-// A rejected row is heard until it comes back. What comes back under its key may say something else, or of somebody else: then what it said against consents
-// is gone without ever having come in, and that is shown.
+// A rejected row is heard until it comes back. What comes back under its key may say something else, or of somebody else: then what it said
+// against consents is gone without ever having come in, and that is shown.
 
 const refusalReplaced = "consent.refusal_replaced"
 

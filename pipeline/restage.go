@@ -284,6 +284,17 @@ func (p *Pipeline) dryRunIn(ops []*ledger.Record, snapshot, digest string) (*Dry
 	return dry, rec, nil
 }
 
+// dryRunLoaded finds the dry-run that an import among operations loads, finished or not; nil if there is none of that digest.
+func (p *Pipeline) dryRunLoaded(imp *ledger.Record, ops []*ledger.Record) (*DryRunResult, *ledger.Record, error) {
+	var pre struct {
+		DryRun string `json:"dryrun"`
+	}
+	if err := json.Unmarshal(imp.Preconditions(), &pre); err != nil {
+		return nil, nil, fmt.Errorf("preconditions of import: %w", err)
+	}
+	return p.dryRunIn(ops, imp.Snapshot, pre.DryRun)
+}
+
 // restageImported is restage of the dry-run that an import has loaded.
 func (p *Pipeline) restageImported(ctx context.Context, stage string, imp *ImportResult) error {
 	dry, rec, err := p.importedDryRun(ctx, imp)

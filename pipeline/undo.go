@@ -70,6 +70,16 @@ func (p *Pipeline) lookUndos(ctx context.Context) (u undos, err error) {
 	return u, err
 }
 
+// lastUndone is when the last of a batch's finished undos ended; 0 if there is none.
+func lastUndone(ops []*ledger.Record) (at int64) {
+	for _, op := range ops {
+		if op.Stage == Undo && op.State == ledger.Succeeded {
+			at = max(at, op.FinishedAt)
+		}
+	}
+	return at
+}
+
 // undoUnderWay is the refusal of a stage while an undo is unfinished: the register holds a part of the batch that will go.
 func undoUnderWay(stage string) *GateError {
 	return &GateError{Stage: stage, Why: "an undo of the batch has begun and is not finished", Remedy: "finish it: `sheetlift undo`; then dry-run anew"}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -31,12 +30,7 @@ func (p *Pipeline) unfinishedOf(ctx context.Context, tx *store.Tx, batch string)
 	if err != nil {
 		return nil, err
 	}
-	var undone int64
-	for _, op := range ops {
-		if op.Stage == Undo && op.State == ledger.Succeeded {
-			undone = max(undone, op.FinishedAt)
-		}
-	}
+	undone := lastUndone(ops)
 	var u *unfinished
 	for _, op := range ops {
 		if op.State == ledger.Succeeded || op.Stage != Undo && (op.Stage != Import || op.AskedAt <= undone) {
@@ -67,14 +61,8 @@ func (p *Pipeline) unfinishedOf(ctx context.Context, tx *store.Tx, batch string)
 
 // dryRunOf finds the dry-run that an import loads.
 func (p *Pipeline) dryRunOf(u *unfinished, ops []*ledger.Record) error {
-	var pre struct {
-		DryRun string `json:"dryrun"`
-	}
-	if err := json.Unmarshal(u.op.Preconditions(), &pre); err != nil {
-		return fmt.Errorf("preconditions of import: %w", err)
-	}
 	var err error
-	if u.dry, u.rec, err = p.dryRunIn(ops, u.op.Snapshot, pre.DryRun); err != nil {
+	if u.dry, u.rec, err = p.dryRunLoaded(u.op, ops); err != nil {
 		return err
 	}
 	if u.dry == nil {

@@ -1,0 +1,131 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sheetlift/mappings"
+)
+
+// One column may say of one row that the person answered, and of another that the address bounced: the one is a consent, the other a
+// suppression, and a bounce is no withdrawal.
+func TestBouncesBesideAnswers(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("subscribers.csv", "Email|Status", "a@example.com|subscribed", "b@example.com|unsubscribed", "c@example.com|bounced", "d@example.com|marked as spam"))
+	if asked != nil || len(d.Records) != 3 || len(d.Records[0].When) != 1 || len(d.Records[0].When[0].NotIn) != 2 {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	for i, reason := range []string{"bounce", "complaint"} {
+		r := d.Records[i+1]
+		if r.Entity != "suppression" || len(r.When) != 1 || !strings.Contains(text, "const: "+reason) {
+			t.Errorf("no suppression for %s\n%s", reason, text)
+		}
+	}
+}
+
+// Two columns that answer one question give one record a row, and a no counts wherever it stands.
+func TestOneVerdictARow(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("subscribers.csv", "Email|Global status|List status", "a@example.com|subscribed|subscribed", "b@example.com|subscribed|unsubscribed"))
+	if asked != nil || len(d.Records) != 2 {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	first, second := d.Records[0].When, d.Records[1].When
+	if len(first) != 1 || !slices.Equal(first[0].NotIn, mappings.Strings{"unsubscribed"}) || len(second) != 1 || !slices.Equal(second[0].In, mappings.Strings{"unsubscribed"}) || first[0].Column.Header != "List status" {
+		t.Errorf("%+v %+v\n%s", first, second, text)
+	}
+}
+
+// The day on which somebody joined is not that of a withdrawal, and says nothing of a row that was never confirmed.
+func TestDayOfJoining(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("abonnenten.csv", "E-Mail|Status|Angemeldet am", "a@example.com|angemeldet|13.03.2024", "b@example.com|abgemeldet|14.03.2024"))
+	for _, f := range d.Records[0].Fields {
+		if f.Name == "occurred_at" && (len(f.Spec.When) != 1 || !slices.Equal(f.Spec.When[0].In, mappings.Strings{"angemeldet"})) {
+			t.Errorf("the withdrawal is dated\n%s", text)
+		}
+	}
+	d, text, asked := suggested(t, lookAt("newsletter_empfaenger.csv", "E-Mail|Angemeldet am|Bestätigt am", "a@example.com|13.03.2024|14.03.2024", "b@example.com|13.03.2024|"))
+	if !slices.Equal(asked, []string{"records[0].fields.status.const"}) || len(d.Records[0].When) != 1 || d.Records[0].When[0].Column.Header != "Bestätigt am" {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}
+
+// A log of a web site knows devices, and its time in bare seconds is left out with a reason, not asked for: no layout reads it.
+func TestConsentLogOfDevices(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("cookie_log.csv", "Consent ID|Timestamp|URL|Necessary|Statistics|Marketing", "x1|1710407551000|https://example.com|true|true|false", "x2|1710407552000|https://example.com|true|false|false"))
+	if len(d.Records) != 2 || !strings.Contains(text, "since 1970") {
+		t.Fatal(text)
+	}
+	for _, r := range d.Records {
+		for _, f := range r.Fields {
+			if f.Name == "external_id" || f.Name == "subject_id" || f.Name == "occurred_at" {
+				t.Errorf("%s is read from a log of devices\n%s", f.Name, text)
+			}
+		}
+		if !slices.Contains(r.Key, "device_id") || !slices.Contains(r.Key, "purpose") {
+			t.Errorf("key %v", r.Key)
+		}
+	}
+}
+
+// Contact points beside a lawful basis are consents only where the basis is one.
+func TestLawfulBasisIsNoAnswer(t *testing.T) {
+	d, text, asked := suggested(t, lookAt("kontakte.csv", "E-Mail|Rechtsgrundlage", "a@example.com|Einwilligung", "b@example.com|berechtigtes Interesse"))
+	if asked != nil {
+		t.Fatalf("asked %v\n%s", asked, text)
+	}
+	for _, f := range d.Records[0].Fields {
+		if f.Name == "status" && (len(f.Spec.Enum) != 1 || !slices.Equal(f.Spec.Enum["given"], mappings.Strings{"Einwilligung"})) {
+			t.Error(text)
+		}
+	}
+}
+
+// A list of opt-outs whose column also says no suppresses only whom it says yes of, and a row without a reason in a list of
+// suppressions is one all the same.
+func TestOnlyThoseWhoOptedOut(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("blocklist.csv", "Email|Blocked|Reason", "a@example.com|yes|spam complaint", "b@example.com|no|"))
+	if d.Records[0].Entity == "suppression" && !strings.Contains(text, "not_blank: true") {
+		t.Error(text)
+	}
+	d, text, _ = suggested(t, lookAt("optouts.csv", "Email|Opted out of news|Opted out of all", "a@example.com|true|false", "b@example.com|false|false"))
+	for _, r := range d.Records {
+		if r.Entity != "consent" {
+			t.Errorf("somebody who did not opt out is suppressed\n%s", text)
+		}
+	}
+	d, text, asked := suggested(t, lookAt("suppression.csv", "Email|Reason", "a@example.com|hard bounce", "b@example.com|"))
+	if asked != nil || len(d.Records) != 2 || !d.Records[0].When[0].Blank || !d.Records[1].When[0].NotBlank {
+		t.Errorf("asked %v\n%s", asked, text)
+	}
+}
+
+// A header that asks whether somebody does not want something is an opt-out, whatever it would ask without the not.
+func TestNegatedHeaders(t *testing.T) {
+	for _, header := range []string{"Keine Werbung", "Email DNC", "No desea publicidad", "Ne pas contacter (newsletter)", "Non ricevere newsletter", "Não deseja publicidade", "Geen reclame", "Newsletter blocked"} {
+		l := lookAt("contacts.csv", "Email|"+header, "a@example.com|yes", "b@example.com|no")
+		d := Suggest(l, &ctx)
+		if d == nil {
+			continue
+		}
+		for _, r := range d.Records {
+			for _, f := range r.Fields {
+				if f.Name == "status" && f.Spec.Polarity != "inverted" {
+					t.Errorf("%s: a yes is taken for consent\n%s", header, d.YAML())
+				}
+			}
+		}
+	}
+}
+
+// Each answer has its own day, where the headers say so, and none has that of another.
+func TestDaysOfSeveralAnswers(t *testing.T) {
+	d, text, _ := suggested(t, lookAt("x.csv", "Email|Email opt-in|Email opt-in date|SMS opt-in|Consent by post", "a@example.com|yes|2024-03-14|yes|no", "b@example.com|no|2024-03-15|no|yes"))
+	if len(d.Records) != 3 {
+		t.Fatal(text)
+	}
+	for i, want := range []bool{true, false, false} {
+		if got := slices.ContainsFunc(d.Records[i].Fields, func(f Field) bool { return f.Name == "occurred_at" }); got != want {
+			t.Errorf("record %d is dated: %v, want %v\n%s", i, got, want, text)
+		}
+	}
+}
