@@ -111,24 +111,26 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		r.reject("phone.invalid", k)
 		return
 	}
-	if text[0] == '+' {
-		if e164, valid := r.phones.e164(text); valid {
+	s, region := "", r.p.region
+	switch abroad, is := afterPrefix(text); {
+	case is:
+		if e164, valid := r.phones.international(abroad); valid {
 			r.out.v.Text = r.str(e164)
 			return
 		}
-	}
-	s, region := string(text), r.p.region
-	switch {
-	case s[0] == '+':
-		region = ""
-	case strings.HasPrefix(s, "00"):
-		s, region = "+"+s[2:], ""
+		s, region = "+"+string(abroad), ""
 	case region == "" && number:
 		r.reject("phone.zeros_lost", k)
 		return
 	case region == "":
 		r.reject("phone.no_region", k)
 		return
+	default:
+		if e164, valid := r.phones.national(text, region); valid {
+			r.out.v.Text = r.str(e164)
+			return
+		}
+		s = string(text)
 	}
 	n, err := phonenumbers.Parse(s, region)
 	if err != nil || n.GetExtension() != "" || !phonenumbers.IsValidNumber(n) {
@@ -146,15 +148,28 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 	r.out.v.Text = r.str([]byte(phonenumbers.Format(n, phonenumbers.E164)))
 }
 
+// afterPrefix gives what follows the prefix of an international number; is is false if text is none.
+func afterPrefix(text []byte) (number []byte, is bool) {
+	if number, is = bytes.CutPrefix(text, []byte("+")); is {
+		return number, true
+	}
+	return bytes.CutPrefix(text, []byte("00"))
+}
+
 // lostTrunkZero reports whether s is a national number that people of the region write with a leading zero, without it. It may
 // as well be an international number without its plus: there is no telling.
 func lostTrunkZero(n *phonenumbers.PhoneNumber, s, region string) bool {
 	trunk := phonenumbers.GetNddPrefixForRegion(region, true)
-	if !strings.HasPrefix(trunk, "0") || trunkOptional[region] {
+	if !zeroGetsLost(trunk, region) {
 		return false
 	}
 	national := phonenumbers.NormalizeDigitsOnly(phonenumbers.Format(n, phonenumbers.NATIONAL))
 	return national == trunk+phonenumbers.NormalizeDigitsOnly(s)
+}
+
+// zeroGetsLost reports whether people of the region write national numbers with a leading zero, so that one without it has lost it.
+func zeroGetsLost(trunk, region string) bool {
+	return strings.HasPrefix(trunk, "0") && !trunkOptional[region]
 }
 
 // lostPlus reports whether s is an international number without its plus: the country's code was found in its digits. Where the code is
