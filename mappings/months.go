@@ -25,17 +25,18 @@ var monthNames = [12][]string{
 	{"december", "dezember", "décembre", "decembre", "diciembre", "dicembre", "dezembro"}, //nolint:misspell // French in capitals loses its accents
 }
 
-// monthShort are their short forms, without the dot that may follow. A name that is not shortened is its own short form.
+// monthShort are their short forms, without the dot that may follow. A name that a language's own rules don't shorten is its own
+// short form: April stands beside Aug. in many a column.
 var monthShort = [12][]string{
-	{"jan", "jän", "janv", "ene", "gen"},
-	{"feb", "févr", "fevr", "fév", "fev"},
-	{"mar", "mär", "märz", "mrz", "mars", "mrt", "maa"},
-	{"apr", "avr", "abr", "avril"},
-	{"may", "mai", "mag", "mei"},
+	{"jan", "jän", "janv", "ene", "gen", "genn"},
+	{"feb", "febr", "févr", "fevr", "fév", "fev", "febbr"},
+	{"mar", "mär", "märz", "mrz", "mars", "mrt", "maa", "maart", "march"},
+	{"apr", "avr", "abr", "avril", "april"},
+	{"may", "mai", "mag", "mei", "magg"},
 	{"jun", "juni", "juin", "giu", "june"},
-	{"jul", "juli", "juil", "lug", "july"},
+	{"jul", "juli", "juil", "lug", "july", "juill"},
 	{"aug", "août", "aout", "ago"},
-	{"sep", "sept", "set"},
+	{"sep", "sept", "set", "sett"},
 	{"oct", "okt", "ott", "out"},
 	{"nov"},
 	{"dec", "dez", "déc", "dic"},

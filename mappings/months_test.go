@@ -17,6 +17,11 @@ func TestMonthNames(t *testing.T) {
 		{"Italian", "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre", "gen feb mar apr mag giu lug ago set ott nov dic"},
 		{"Portuguese", "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro", "jan. fev. mar. abr. mai. jun. jul. ago. set. out. nov. dez."},
 		{"Dutch", "januari februari maart april mei juni juli augustus september oktober november december", "jan. feb. mrt. apr. mei jun. jul. aug. sep. okt. nov. dec."},
+		{"English of newspapers", "", "Jan. Feb. March April May June July Aug. Sept. Oct. Nov. Dec."},
+		{"German of the Duden", "", "Jan. Febr. März April Mai Juni Juli Aug. Sept. Okt. Nov. Dez."},
+		{"French of printers", "", "janv. févr. mars avril mai juin juill. août sept. oct. nov. déc."},
+		{"Italian, long", "", "genn. febbr. mar. apr. magg. giu. lug. ago. sett. ott. nov. dic."},
+		{"Dutch, long", "", "jan. febr. maart april mei juni juli aug. sept. okt. nov. dec."},
 	} {
 		for token, names := range map[string]string{"MMMM": c.whole, "MMM": c.short} {
 			l, err := compileLayout("D " + token + " YYYY")
