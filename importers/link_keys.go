@@ -33,7 +33,7 @@ type Linker struct {
 	pseudonyms *Pseudonyms // nil: see NewLinks
 }
 
-// Linker makes a linker.
+// Linker makes a linker. Once the links are built it changes nothing: no row has keys of a system that is new then.
 func (l *Links) Linker(system string) Linker {
 	if system == "" {
 		return Linker{seeds: l.seeds, pseudonyms: l.pseudonyms}
@@ -41,7 +41,9 @@ func (l *Links) Linker(system string) Linker {
 	sys, ok := l.systems[system]
 	if !ok {
 		sys = linkSystem{uint64(len(l.systems)+1) % linkSystems, maphash.String(l.seeds[0], system)}
-		l.systems[system] = sys
+		if l.filter == nil {
+			l.systems[system] = sys
+		}
 	}
 	return Linker{l.seeds, sys, l.pseudonyms}
 }

@@ -42,6 +42,14 @@ func (f *facts) rejects(a *against) bool {
 	return a.rejected || slices.ContainsFunc(a.records, f.conflicts)
 }
 
+// judgeAgainst asks rejects of all, so that it need not be worked out any more: then it may be asked from many goroutines.
+func (f *facts) judgeAgainst() {
+	for _, a := range f.against {
+		a.rejected = f.rejects(a)
+		a.records = nil
+	}
+}
+
 // linkRow takes in who is one subject as far as a row says so: the keys of its records that name one, and of those that it does not give.
 // Records of one row speak of one subject unless they name two.
 func (f *facts) linkRow(records []identified, silent [][]importers.Key) {

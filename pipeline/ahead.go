@@ -131,8 +131,24 @@ func (g *gathered) recall(i int, to *mappings.Rows) (row mappings.Row, rec mappi
 	return mappings.Row{Num: o.Row, Line: o.Line}, rec, recordIDs{o.ID, o.RecordID, o.ContentDigest}, o.RowDigest
 }
 
-// take stages the gathered records from index from to before index to.
-func (s *settler) take(g *gathered, from, to int) error {
+// span are gathered records from one index to before another.
+type span struct{ from, to int }
+
+// take stages gathered records from index from to before index to, once what follows does not follow on.
+func (s *settler) take(from, to int) error {
+	if s.due.to == from {
+		s.due.to = to
+		return nil
+	}
+	err := s.takeDue()
+	s.due = span{from, to}
+	return err
+}
+
+// takeDue stages what take was told of.
+func (s *settler) takeDue() error {
+	from, to := s.due.from, s.due.to
+	s.due = span{}
 	if from == to {
 		return nil
 	}
@@ -140,22 +156,25 @@ func (s *settler) take(g *gathered, from, to int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Take(g.part, from, to); err != nil {
+	if err := w.Take(s.gathered.part, from, to); err != nil {
 		return s.unstaged(err)
 	}
 	n := s.res.Entities[gatheredEntity.Name]
 	n.Records += to - from
-	for _, k := range g.kinds[from:to] {
+	for _, k := range s.gathered.kinds[from:to] {
 		s.tally.add(n, k.verdict)
 	}
 	return nil
 }
 
 // takeRows stages the rows whose gathered records lie between the indexes: nothing concerns them.
-func (s *settler) takeRows(g *gathered, from, to int) error {
+func (s *settler) takeRows(from, to int) error {
+	if from == to {
+		return nil
+	}
 	s.out.Rows.Read += to - from
 	s.out.Rows.Accepted += to - from
-	return s.take(g, from, to)
+	return s.take(from, to)
 }
 
 // origin is where a record came from and who it is.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sheetlift/importers"
+	"sheetlift/pipeline/finding"
 )
 
 // decision is what the rules that look beyond the row say of one record.
@@ -19,6 +20,7 @@ type decision struct {
 	err     error              // the register can't be asked
 	subject importers.Subject
 	about   []*against  // what speaks against the subject
+	weighed bool        // what speaks against it was looked at
 	beside  []*setAside // noes on other lawful bases, of a given consent that nothing overrules
 }
 
@@ -155,19 +157,64 @@ func (d *decider) decideConsent(x *identified, out *decision) {
 	}
 	out.verdict = d.judges[x.Spec].Evaluate(&x.Record, x.Columns, x.Alike, facts)
 	if d.facts.linked { // the survey does not know yet who is one subject
-		d.heed(x, out)
+		d.heed(x, out, d.facts.links.SubjectOf(x.links))
 	}
 }
 
 // heed rejects a consent whose subject is erased, and notes what speaks against it.
-func (d *decider) heed(x *identified, out *decision) {
-	out.subject = d.facts.links.SubjectOf(x.links)
-	out.about = d.facts.about(out.subject)
+func (d *decider) heed(x *identified, out *decision, subject importers.Subject) {
+	out.subject, out.about = subject, d.facts.about(subject)
 	list := erasures(out.about)
 	if len(list) == 0 {
 		return
 	}
 	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, d.sh.src.obtained), list); erased {
 		out.rule, out.notes = "subject.erased", nil
+	}
+}
+
+// weigh looks at what speaks against a given consent of a row. What stands overrules it: it is kept as history. What lies in rejected
+// rows rejects it: otherwise the register would show it as given while the source says otherwise. A consent that matches
+// several subjects is rejected; what speaks against consents applies to all of them, which is said.
+func (d *decider) weigh(x *identified, out *decision, row []identified) {
+	keys := x.keys
+	if len(keys) == 0 {
+		d.namelessHere(x, out, row)
+		return
+	}
+	if !x.Entity.Event { // of a consent it is worked out already
+		out.subject = d.facts.links.SubjectOf(x.links)
+	}
+	subject := out.subject
+	if !x.Entity.Event || x.Get("status").Text != importers.StatusGiven {
+		if subject.Several && speaks(&x.Record) {
+			out.notes = append(out.notes, note{rule: "subject.applies_to_all", field: keys[0].Kind})
+		}
+		return
+	}
+	if subject.Several {
+		out.rule, out.field = "subject.multiple_match", keys[0].Kind
+		return
+	}
+	if out.about = d.facts.doubted(out.about, keys); len(out.about) == 0 {
+		return
+	}
+	ev := importers.EventOf(&x.Record, x.id(), out.verdict.Class, d.sh.src.obtained)
+	why, rejected := d.facts.outcome(ev, out.about, subject, keys)
+	switch {
+	case rejected:
+		out.rule, out.field = "consent.opposed_by_rejected", "status"
+		out.message = d.elsewhereMessage(out.rule, ev, out.about, subject, keys)
+	case why != "":
+		n := note{rule: "consent.overruled", field: "status"}
+		if strings.HasPrefix(why, "suppressed_") {
+			n.rule = "suppression.overrules"
+		}
+		if rule, ok := finding.ByID(n.rule); ok {
+			n.message = strings.TrimSuffix(rule.Meaning, ".") + " (" + why + ")."
+		}
+		out.notes = append(out.notes, n)
+	default:
+		out.beside = d.facts.besides(out.about, ev, keys)
 	}
 }

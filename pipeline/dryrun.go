@@ -331,6 +331,9 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 		return err
 	}
 	d.facts.settleMixed()
+	if d.snap.kind == "" { // in a later snapshot keys may come to conflict while rows are decided
+		d.facts.judgeAgainst()
+	}
 	if err := d.findHeldGiven(ctx, in.frozen.Number); err != nil {
 		return err
 	}

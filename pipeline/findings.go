@@ -21,6 +21,7 @@ type recorder struct {
 	sum    hash.Hash
 	encode func(io.Writer, finding.Finding) error
 	hide   func(*finding.Finding)
+	hidden struct{ file, sheet, shownFile, shownSheet string } // the names of the last finding: the next has the same, as a rule
 	path   string
 	counts Counts
 	rules  map[ruleKey]*RuleCount
@@ -50,7 +51,7 @@ func (p *Pipeline) record(dir string) (*recorder, error) {
 
 // Add counts and writes one finding, without names that look personal.
 func (r *recorder) Add(f finding.Finding) error {
-	r.hide(&f)
+	r.hideNames(&f)
 	switch f.Severity {
 	case finding.Error:
 		r.counts.Error++
@@ -72,6 +73,16 @@ func (r *recorder) Add(f finding.Finding) error {
 		return &FileError{Path: r.path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk and run the stage again", Err: err}
 	}
 	return nil
+}
+
+func (r *recorder) hideNames(f *finding.Finding) {
+	h := &r.hidden
+	if h.file != f.File || h.sheet != f.Sheet || f.File == "" {
+		h.file, h.sheet = f.File, f.Sheet
+		r.hide(f)
+		h.shownFile, h.shownSheet = f.File, f.Sheet
+	}
+	f.File, f.Sheet = h.shownFile, h.shownSheet
 }
 
 // close finishes the file and puts the counts and its digest into the outcome. With rename, the file lies in a folder that is renamed to final later.

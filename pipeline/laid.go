@@ -240,8 +240,8 @@ func (r *recaller) gathered(p *passed, k *mappings.Kept) {
 	for range k.Byte() {
 		l.links = append(l.links, importers.ReadLinkKey([]byte(k.Bytes(importers.LinkKeyBytes))))
 	}
-	if len(r.facts.links.SubjectOf(l.links).Places) > 0 {
-		p.list = append(p.list, passedRow{gathered: len(g.kinds), after: len(g.kinds) - 1})
+	if subject := r.facts.links.SubjectOf(l.links); len(subject.Places) > 0 {
+		p.list = append(p.list, passedRow{gathered: len(g.kinds), after: len(g.kinds) - 1, subject: subject})
 	}
 }
 
@@ -260,7 +260,11 @@ func (r *recaller) recall(p *passed) {
 		r.giveRecords(r.sh, p, x, func(int) recordIDs { return ids })
 		p.decided = append(p.decided, decision{verdict: g.kinds[at].verdict})
 		made := &p.decided[len(p.decided)-1] // there it stays, should the list move
-		r.decider.heed(&x.records[0], made)
+		r.decider.heed(&x.records[0], made, x.subject)
+		if made.rule == "" {
+			r.decider.weigh(&x.records[0], made, x.records)
+			made.weighed = true
+		}
 		x.records[0].decided = made
 	}
 }

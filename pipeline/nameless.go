@@ -36,11 +36,11 @@ func (d *decider) nameless(x *identified, out *decision) {
 
 // namelessHere is the same by what the snapshot has under the key, which the survey does not know yet. A row with another record that names
 // somebody may oppose consents by that one, and was taken to stand; it is only shown.
-func (s *settler) namelessHere(x *identified, d *decision) {
-	g := s.facts.keys[x.recordUID]
-	if g == nil || !g.named || !speaks(&x.Record) || slices.ContainsFunc(s.records, func(x identified) bool { return len(x.keys) > 0 }) {
+func (d *decider) namelessHere(x *identified, out *decision, row []identified) {
+	g := d.facts.keys[x.recordUID]
+	if g == nil || !g.named || !speaks(&x.Record) || slices.ContainsFunc(row, func(x identified) bool { return len(x.keys) > 0 }) {
 		return
 	}
-	d.rule, d.field = subjectRemoved, decidingField(x.Entity)
-	d.notes = slices.DeleteFunc(d.notes, func(n note) bool { return n.rule == namelessRefusal })
+	out.rule, out.field = subjectRemoved, decidingField(x.Entity)
+	out.notes = slices.DeleteFunc(out.notes, func(n note) bool { return n.rule == namelessRefusal })
 }

@@ -54,6 +54,7 @@ type passedRow struct {
 	gathered int               // the place of its record among those that are gathered, from 1; 0 if it is not there
 	kind     int               // see ahead.kinds
 	after    int               // decision: how many gathered records come before it
+	subject  importers.Subject // decision: of a gathered record
 }
 
 func (p *passed) reset() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -53,7 +52,7 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 		from := 0 // of the gathered records, the next
 		for i := range p.list {
 			x := &p.list[i]
-			if err := s.takeRows(s.gathered, from, x.after); err != nil {
+			if err := s.takeRows(from, x.after); err != nil {
 				return err
 			}
 			if from = x.after; x.gathered > 0 {
@@ -69,7 +68,10 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 				return err
 			}
 		}
-		return s.takeRows(s.gathered, from, len(p.gathered.kinds))
+		if err := s.takeRows(from, len(p.gathered.kinds)); err != nil {
+			return err
+		}
+		return s.takeDue() // the memory of the block is used again
 	})
 	if err == nil {
 		err = s.strays()
@@ -111,6 +113,7 @@ type settler struct {
 	tally    verdictTally
 	block    int       // under way
 	gathered *gathered // of the block
+	due      span      // of what is gathered: to be staged next
 	last     struct {  // what was staged last, and where
 		e    *importers.Entity
 		part string
@@ -311,8 +314,8 @@ func (s *settler) subjectToken(x *identified) string {
 // judge decides one record.
 func (s *settler) judge(x *identified) (judged, *decision) {
 	d := s.decider.decided(x)
-	if d.rule == "" && d.err == nil {
-		s.opposed(x, d)
+	if d.rule == "" && d.err == nil && !d.weighed {
+		s.decider.weigh(x, d, s.records)
 	}
 	return judged{identified: *x, verdict: d.verdict, part: d.part, version: d.version}, d
 }
@@ -343,56 +346,13 @@ func worded(message string) func(*finding.Finding) {
 	return func(f *finding.Finding) { f.Message = message }
 }
 
-// opposed looks at what speaks against a given consent. What stands overrules it: it is kept as history. What lies in rejected
-// rows rejects it: otherwise the register would show it as given while the source says otherwise. A consent that matches
-// several subjects is rejected; what speaks against consents applies to all of them, which is said.
-func (s *settler) opposed(x *identified, d *decision) {
-	keys := x.keys
-	if len(keys) == 0 {
-		s.namelessHere(x, d)
-		return
-	}
-	if !x.Entity.Event { // of a consent it is worked out already
-		d.subject = s.facts.links.SubjectOf(x.links)
-	}
-	subject := d.subject
-	if !x.Entity.Event || x.Get("status").Text != importers.StatusGiven {
-		if subject.Several && speaks(&x.Record) {
-			d.notes = append(d.notes, note{rule: "subject.applies_to_all", field: keys[0].Kind})
-		}
-		return
-	}
-	if subject.Several {
-		d.rule, d.field = "subject.multiple_match", keys[0].Kind
-		return
-	}
-	if d.about = s.facts.doubted(d.about, keys); len(d.about) == 0 {
-		return
-	}
-	ev := importers.EventOf(&x.Record, x.id(), d.verdict.Class, s.sh.src.obtained)
-	why, rejected := s.facts.outcome(ev, d.about, subject, keys)
-	switch {
-	case rejected:
-		d.rule, d.field = "consent.opposed_by_rejected", "status"
-		d.message = s.elsewhereMessage(d.rule, ev, d.about, subject, keys)
-	case why != "":
-		n := note{rule: "consent.overruled", field: "status"}
-		if strings.HasPrefix(why, "suppressed_") {
-			n.rule = "suppression.overrules"
-		}
-		if rule, ok := finding.ByID(n.rule); ok {
-			n.message = strings.TrimSuffix(rule.Meaning, ".") + " (" + why + ")."
-		}
-		d.notes = append(d.notes, n)
-	default:
-		d.beside = s.facts.besides(d.about, ev, keys)
-	}
-}
-
 // stage appends one record to its staged file and counts it.
 func (s *settler) stage(x *passedRow, j *judged) error {
 	if x.gathered > 0 {
-		return s.take(s.gathered, x.gathered-1, x.gathered)
+		return s.take(x.gathered-1, x.gathered)
+	}
+	if err := s.takeDue(); err != nil {
+		return err
 	}
 	e := j.Entity
 	w, err := s.writer(e, j.part)

@@ -108,8 +108,8 @@ func placeOf(u *register.Unrecorded) string {
 const namedPlaces = 5
 
 // elsewhereMessage is what a consent is told that is rejected because of rejected rows, if they are rows of other batches; else it is "".
-func (s *settler) elsewhereMessage(rule string, given importers.Event, about []*against, subject importers.Subject, keys []importers.Key) string {
-	f := s.facts
+func (d *decider) elsewhereMessage(rule string, given importers.Event, about []*against, subject importers.Subject, keys []importers.Key) string {
+	f := d.facts
 	var at []string
 	add := func(place string) {
 		if place != "" && !slices.Contains(at, place) {
