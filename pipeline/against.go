@@ -66,7 +66,7 @@ func (f *facts) linkRow(records []identified, silent [][]importers.Key) {
 
 // link works out who is one subject, once all rows are known, and files what speaks against each.
 func (f *facts) link() error {
-	err := f.heard.each(f.links.MayMeet, func(a *against) { f.against = append(f.against, a.own()) })
+	err := f.heard.each(f.links.MayMeet, func(a *against) { f.against = append(f.against, a.own(f.words)) })
 	if err != nil {
 		return err
 	}
@@ -346,27 +346,41 @@ func readAgainst(k *mappings.Kept) *against {
 	return a
 }
 
+// words keeps one copy of each text that many have: kinds, systems, purposes.
+type words map[string]string
+
+func (w words) of(s string) string {
+	if own, ok := w[s]; ok {
+		return own
+	}
+	own := strings.Clone(s)
+	w[own] = own
+	return own
+}
+
 // own puts the texts of a into memory of their own.
-func (a *against) own() *against {
+func (a *against) own(w words) *against {
 	for i := range a.keys {
 		k := &a.keys[i]
-		k.Kind, k.System, k.Value = strings.Clone(k.Kind), strings.Clone(k.System), strings.Clone(k.Value)
-	}
-	own := func(list ...*string) {
-		for _, s := range list {
-			*s = strings.Clone(*s)
-		}
+		k.Kind, k.System, k.Value = w.of(k.Kind), w.of(k.System), strings.Clone(k.Value)
 	}
 	if x := a.aside; x != nil {
-		own(&x.source, &x.snapshot, &x.file, &x.sheet, &x.field, &x.basis)
+		for _, s := range []*string{&x.source, &x.snapshot, &x.file, &x.sheet, &x.field, &x.basis} {
+			*s = w.of(*s)
+		}
 	}
+	scope := func(s *importers.Scope) { s.Purpose, s.Channel = w.of(s.Purpose), w.of(s.Channel) }
 	switch {
 	case a.suppression != nil:
-		own(&a.suppression.ID, &a.suppression.Reason, &a.suppression.Scope.Purpose, &a.suppression.Scope.Channel)
+		x := a.suppression
+		x.ID, x.Reason = strings.Clone(x.ID), w.of(x.Reason)
+		scope(&x.Scope)
 	case a.event != nil:
-		own(&a.event.ID, &a.event.Status, (*string)(&a.event.Class), &a.event.Scope.Purpose, &a.event.Scope.Channel)
+		x := a.event
+		x.ID, x.Status, x.Class = strings.Clone(x.ID), w.of(x.Status), importers.Class(w.of(string(x.Class)))
+		scope(&x.Scope)
 	default:
-		own(&a.erasure.ID)
+		a.erasure.ID = strings.Clone(a.erasure.ID)
 	}
 	return a
 }

@@ -24,6 +24,7 @@ type facts struct {
 	retention   []importers.RetentionRule
 	links       *importers.Links
 	linked      bool                            // links are built: who is one subject is known
+	words       words                           // of the list against
 	heard       againstStash                    // all that speaks against some consent
 	keepAll     bool                            // nothing of it is dropped
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
@@ -67,7 +68,7 @@ type keyGroup struct {
 func newFacts() *facts {
 	return &facts{
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
-		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
+		words: words{}, links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
 		held: map[uuid.UUID][sha256.Size]byte{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
 		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{},
 	}
@@ -221,7 +222,7 @@ func (f *facts) say(a *against, keys []importers.Key, links []importers.LinkKey)
 	if a.keys = keys; len(a.keys) > 0 {
 		if f.keepAll {
 			a.keys = slices.Clone(keys)
-			f.against = append(f.against, a.own())
+			f.against = append(f.against, a.own(f.words))
 		} else {
 			f.heard.add(a, links)
 		}
