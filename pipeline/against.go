@@ -44,9 +44,10 @@ func (f *facts) rejects(a *against) bool {
 
 // judgeAgainst asks rejects of all, so that it need not be worked out any more: then it may be asked from many goroutines.
 func (f *facts) judgeAgainst() {
+	erased := slices.ContainsFunc(f.against, func(a *against) bool { return a.erasure != nil })
 	for _, a := range f.against {
-		a.rejected = f.rejects(a)
-		a.records = nil
+		a.consent = a.consent && erased // else there is nothing to ask
+		a.rejected, a.records = f.rejects(a), nil
 	}
 }
 
