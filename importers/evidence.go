@@ -240,8 +240,8 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 
 // ConsentFields are the field indexes of the consent entity, so that no row pays for a look-up by name.
 type ConsentFields struct {
-	SubjectID, Email, Phone, DeviceID, Purpose, NoticeID, NoticeVersion, NoticeDigest int
-	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, Status                         int
+	SubjectID, Email, Phone, DeviceID, Purpose, Channel, NoticeID, NoticeVersion, NoticeDigest int
+	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, Status                                  int
 
 	fields []Field
 }
@@ -251,7 +251,7 @@ var Consent = sync.OnceValue(func() *ConsentFields {
 	e := ByName("consent")
 	return &ConsentFields{
 		SubjectID: e.Field("subject_id"), Email: e.Field("email"), Phone: e.Field("phone"), DeviceID: e.Field("device_id"),
-		Purpose:  e.Field("purpose"),
+		Purpose: e.Field("purpose"), Channel: e.Field("channel"),
 		NoticeID: e.Field("notice_id"), NoticeVersion: e.Field("notice_version"), NoticeDigest: e.Field("notice_digest"),
 		Actor: e.Field("actor"), ActorRole: e.Field("actor_role"),
 		ProofKind: e.Field("proof_kind"), ProofRef: e.Field("proof_ref"),

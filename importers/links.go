@@ -413,6 +413,7 @@ func lastFew(list []int32) []int32 { return list[max(0, len(list)-8):] }
 type Subject struct {
 	Places  []int32 // where what is known of the subject is filed
 	Several bool    // the row names its subject only by keys that rows give to several
+	Doubt   bool    // it may be somebody else as well: see Links.Perhaps
 }
 
 // Subject says whom keys, as SubjectKeys orders them, stand for. Build must have been called.
@@ -435,6 +436,7 @@ func (l *Links) SubjectOf(keys []LinkKey) (s Subject) {
 			continue
 		}
 		x := &l.nodes[n]
+		s.Doubt = s.Doubt || x.doubt
 		if !slices.Contains(s.Places, x.place) {
 			s.Places = append(s.Places, x.place)
 		}

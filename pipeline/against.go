@@ -108,7 +108,10 @@ func (f *facts) about(s importers.Subject) []*against {
 
 // doubted adds to what speaks against the subject of a consent what speaks against whom it may be as well. Erasures are not
 // among it: they take records away, refusals too, and only of the subject itself.
-func (f *facts) doubted(list []*against, keys []importers.Key) []*against {
+func (f *facts) doubted(list []*against, subject importers.Subject, keys []importers.Key) []*against {
+	if !subject.Doubt {
+		return list
+	}
 	perhaps := f.links.Perhaps(keys)
 	if len(perhaps.Places) == 0 {
 		return list

@@ -117,6 +117,17 @@ func (r *passedRow) plain() bool {
 	return d.err == nil && d.rule == "" && len(d.notes) == 0 && d.part == ""
 }
 
+// unconcerned reports whether nothing that is said about the subject of a row concerns its gathered record.
+func (g *gathered) unconcerned(x *passedRow) bool {
+	text := func(field int) string {
+		var v importers.Value
+		g.part.Value(x.gathered-1, field, &v)
+		return v.Text
+	}
+	at := importers.Consent()
+	return unconcerned(x.subject, x.about, text(at.Status), importers.Scope{Purpose: text(at.Purpose), Channel: text(at.Channel)})
+}
+
 // recall puts a row together again whose record is gathered. It is valid until to is reset, or the part.
 func (g *gathered) recall(i int, to *mappings.Rows) (row mappings.Row, rec mappings.RecordOut, ids recordIDs, digest [32]byte) {
 	o, k := g.part.Origin(i), g.kinds[i]

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sheetlift/importers"
@@ -157,20 +158,36 @@ func (d *decider) decideConsent(x *identified, out *decision) {
 	}
 	out.verdict = d.judges[x.Spec].Evaluate(&x.Record, x.Columns, x.Alike, facts)
 	if d.facts.linked { // the survey does not know yet who is one subject
-		d.heed(x, out, d.facts.links.SubjectOf(x.links))
+		subject := d.facts.links.SubjectOf(x.links)
+		d.heed(x, out, subject, d.facts.about(subject))
 	}
 }
 
 // heed rejects a consent whose subject is erased, and notes what speaks against it.
-func (d *decider) heed(x *identified, out *decision, subject importers.Subject) {
-	out.subject, out.about = subject, d.facts.about(subject)
-	list := erasures(out.about)
+func (d *decider) heed(x *identified, out *decision, subject importers.Subject, about []*against) {
+	out.subject, out.about = subject, about
+	list := erasures(about)
 	if len(list) == 0 {
 		return
 	}
 	if erased, _ := importers.Erased(importers.EventOf(&x.Record, x.id(), out.verdict.Class, d.sh.src.obtained), list); erased {
 		out.rule, out.notes = "subject.erased", nil
 	}
+}
+
+// unconcerned reports whether nothing of what is said about the subject of a consent concerns a consent of that status and scope.
+func unconcerned(subject importers.Subject, about []*against, status string, scope importers.Scope) bool {
+	return !subject.Several && !subject.Doubt && !slices.ContainsFunc(about, func(a *against) bool {
+		switch {
+		case a.erasure != nil:
+			return true
+		case status != importers.StatusGiven:
+			return false
+		case a.event != nil:
+			return a.event.Scope.Opposes(scope)
+		}
+		return a.suppression.Scope.Opposes(scope)
+	})
 }
 
 // weigh looks at what speaks against a given consent of a row. What stands overrules it: it is kept as history. What lies in rejected
@@ -196,7 +213,7 @@ func (d *decider) weigh(x *identified, out *decision, row []identified) {
 		out.rule, out.field = "subject.multiple_match", keys[0].Kind
 		return
 	}
-	if out.about = d.facts.doubted(out.about, keys); len(out.about) == 0 {
+	if out.about = d.facts.doubted(out.about, subject, keys); len(out.about) == 0 {
 		return
 	}
 	ev := importers.EventOf(&x.Record, x.id(), out.verdict.Class, d.sh.src.obtained)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"os"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -232,7 +233,7 @@ func (r *recaller) records(p *passed, read *mappings.Recall, row mappings.Row, k
 	r.passAccepted(r.sh, p, passedRow{row: l.again.Add(row, l.recs), digest: digest}, func(k int) recordIDs { return l.ids[k] })
 }
 
-// gathered reads what a gathered row has beside its record. If something is known of its subject, it has to be decided on its own.
+// gathered reads what a gathered row has beside its record. If something is said about its subject, it may have to be decided on its own.
 func (r *recaller) gathered(p *passed, k *mappings.Kept) {
 	l, g := &p.laid, &p.gathered
 	g.kinds = append(g.kinds, r.laid.aheads[l.worker].kinds[k.Uvarint()])
@@ -241,13 +242,14 @@ func (r *recaller) gathered(p *passed, k *mappings.Kept) {
 		l.links = append(l.links, importers.ReadLinkKey([]byte(k.Bytes(importers.LinkKeyBytes))))
 	}
 	if subject := r.facts.links.SubjectOf(l.links); len(subject.Places) > 0 {
-		p.list = append(p.list, passedRow{gathered: len(g.kinds), after: len(g.kinds) - 1, subject: subject})
+		p.list = append(p.list, passedRow{gathered: len(g.kinds), after: len(g.kinds) - 1, subject: subject, about: r.facts.about(subject)})
 	}
 }
 
-// recall puts the gathered rows of whose subjects something is known together again, and decides by it.
+// recall puts the gathered rows together again that something said about their subjects concerns, and decides by it.
 func (r *recaller) recall(p *passed) {
 	l, g := &p.laid, &p.gathered
+	p.list = slices.DeleteFunc(p.list, func(x passedRow) bool { return x.gathered > 0 && g.unconcerned(&x) })
 	p.decided = p.decided[:0]
 	for i := range p.list {
 		x := &p.list[i]
@@ -260,7 +262,7 @@ func (r *recaller) recall(p *passed) {
 		r.giveRecords(r.sh, p, x, func(int) recordIDs { return ids })
 		p.decided = append(p.decided, decision{verdict: g.kinds[at].verdict})
 		made := &p.decided[len(p.decided)-1] // there it stays, should the list move
-		r.decider.heed(&x.records[0], made, x.subject)
+		r.decider.heed(&x.records[0], made, x.subject, x.about)
 		if made.rule == "" {
 			r.decider.weigh(&x.records[0], made, x.records)
 			made.weighed = true

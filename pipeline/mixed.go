@@ -77,6 +77,6 @@ func (f *facts) rejectedLate(c mixedConsent) bool {
 	if subject.Several {
 		return true
 	}
-	_, rejected := f.outcome(c.event, f.doubted(about, c.keys), subject, c.keys)
+	_, rejected := f.outcome(c.event, f.doubted(about, subject, c.keys), subject, c.keys)
 	return rejected
 }

@@ -54,7 +54,8 @@ type passedRow struct {
 	gathered int               // the place of its record among those that are gathered, from 1; 0 if it is not there
 	kind     int               // see ahead.kinds
 	after    int               // decision: how many gathered records come before it
-	subject  importers.Subject // decision: of a gathered record
+	subject  importers.Subject // decision: of a gathered record, and what is said about it
+	about    []*against
 }
 
 func (p *passed) reset() {

@@ -118,9 +118,10 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 		}
 		return register.Each(ctx, tx, consent, d.id.Tenant, register.Filter{Cond: given}, func(st *register.Stored) error {
 			keys := importers.SubjectKeys(&st.Record, st.System)
-			about := d.facts.about(d.facts.links.Subject(keys))
+			subject := d.facts.links.Subject(keys)
+			about := d.facts.about(subject)
 			fulfilled := erasures(slices.DeleteFunc(slices.Clone(about), d.facts.rejects))
-			if about = d.facts.doubted(about, keys); len(about) == 0 {
+			if about = d.facts.doubted(about, subject, keys); len(about) == 0 {
 				return nil
 			}
 			ev := importers.EventOf(&st.Record, st.ID, importers.Class(st.Class), obtained[st.ID])

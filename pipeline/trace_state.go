@@ -215,8 +215,9 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 		return s, nil, err
 	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
-	about := f.about(f.links.Subject(keys))
-	doubted := f.doubted(about, keys)
+	subject := f.links.Subject(keys)
+	about := f.about(subject)
+	doubted := f.doubted(about, subject, keys)
 	against, _ := f.opposing(doubted, scope, keys)
 	events := against.events
 	err = p.near.each(ctx, tx, importers.ByName("consent"), p.id.Tenant, "status = 'given'", st.ID, func(o *register.Stored, obtained int64) {

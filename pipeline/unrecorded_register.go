@@ -124,7 +124,10 @@ func (d *decider) elsewhereMessage(rule string, given importers.Event, about []*
 	}
 	if len(at) == 0 {
 		places, _ := f.links.Reach(subject)
-		for _, p := range slices.Concat(places, f.links.Perhaps(keys).Places) {
+		if subject.Doubt {
+			places = append(places, f.links.Perhaps(keys).Places...)
+		}
+		for _, p := range places {
 			add(f.unsureAt[p])
 		}
 	}

@@ -91,7 +91,7 @@ func (f *facts) outcome(given importers.Event, about []*against, subject importe
 // rejected row speaks against it.
 func (f *facts) sureLinks(about []*against, subject importers.Subject, keys []importers.Key) bool {
 	places, _ := f.links.Reach(subject)
-	if slices.ContainsFunc(places, f.isUnsure) || slices.ContainsFunc(f.links.Perhaps(keys).Places, f.isUnsure) {
+	if slices.ContainsFunc(places, f.isUnsure) || subject.Doubt && slices.ContainsFunc(f.links.Perhaps(keys).Places, f.isUnsure) {
 		return false
 	}
 	return !slices.ContainsFunc(about, func(a *against) bool { return a.erasure != nil || f.rejects(a) })
