@@ -21,6 +21,7 @@ import (
 type workload struct {
 	rows, sheets int
 	every        int // one row in so many is wrong; each fault is told by its own rule
+	each         int // so many rows are of one person
 	samples      string
 }
 
@@ -28,6 +29,7 @@ func (w *workload) flags(f *flag.FlagSet) {
 	f.IntVar(&w.rows, "rows", 300_000, "rows of a sheet, without header")
 	f.IntVar(&w.sheets, "sheets", 1, "sheets of a workbook")
 	f.IntVar(&w.every, "every", faultEvery, "one row in so many is wrong")
+	f.IntVar(&w.each, "each", 1, "so many rows are of one person, with telephone numbers as they are written at home; then only the workbook of the dry-run is made")
 	f.StringVar(&w.samples, "samples", "samples/bench", "`folder` of the batch")
 }
 
@@ -37,6 +39,7 @@ const (
 	inlineFile = "inline.xlsx" // text inside the cells, as many exports write it
 	csvFile    = "register.csv"
 	batchFile  = "batch.yaml" // a batch that holds shared.xlsx
+	eachFolder = "each"       // the same of a register in which a person has several rows
 )
 
 // consentRecord is a row: what a marketing consent register of some age holds. None of it belongs to anybody.
@@ -70,8 +73,12 @@ func (w *workload) record(sheet, i int) (r consentRecord) {
 		fmt.Sprintf("REG-%08d", id),
 		pick(givenNames) + " " + pick(surnames),
 		fmt.Sprintf("person%d.%c@%s", id*7+rnd.IntN(7), 'a'+rnd.IntN(26), pick(mailHosts)), // no two rows have one subject
-		fmt.Sprintf("+91 9%09d", id*387_420_489%1_000_000_000),
+		"+91 " + mobile(id),
 		pick(purposes), pick(channels), "Y", "", pick(collectors), "v" + pick(notices), pick(clerks), "",
+	}
+	if w.each > 1 {
+		person := id / w.each
+		r.fields[2], r.fields[3] = fmt.Sprintf("person%d@%s", person, mailHosts[person%len(mailHosts)]), mobile(person)
 	}
 	if rnd.IntN(5) == 0 {
 		r.fields[6] = "N"
@@ -88,6 +95,9 @@ func (w *workload) record(sheet, i int) (r consentRecord) {
 	}
 	return r
 }
+
+// mobile is a telephone number that nobody else has.
+func mobile(id int) string { return fmt.Sprintf("9%09d", id*387_420_489%1_000_000_000) }
 
 // fault is a way in which a row is wrong.
 type fault struct {
@@ -130,17 +140,19 @@ func (w *workload) rejected() map[string]int {
 
 // write makes the files of the workload in dir.
 func (w workload) write(dir string) error {
-	if w.rows < 1 || w.rows > 1_048_575 || w.sheets < 1 || w.every < 1 {
-		return errors.New("a sheet has 1 to 1,048,575 rows below its header, a workbook at least one sheet; -every is at least 1")
+	if w.rows < 1 || w.rows > 1_048_575 || w.sheets < 1 || w.every < 1 || w.each < 1 {
+		return errors.New("a sheet has 1 to 1,048,575 rows below its header, a workbook at least one sheet; -every and -each are at least 1")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	err := errors.Join(w.copyBatch(dir), create(filepath.Join(dir, sharedFile), func(out io.Writer) error { return w.workbook(out, false) }))
+	if err != nil || w.each > 1 {
+		return err
+	}
 	return errors.Join(
-		create(filepath.Join(dir, sharedFile), func(out io.Writer) error { return w.workbook(out, false) }),
 		create(filepath.Join(dir, inlineFile), func(out io.Writer) error { return w.workbook(out, true) }),
 		create(filepath.Join(dir, csvFile), w.csv),
-		w.copyBatch(dir),
 	)
 }
 
