@@ -129,7 +129,7 @@ func (s *settler) abort() {
 func (s *settler) close() ([]StagedFile, error) {
 	var files []StagedFile
 	for i := range importers.Entities {
-		for _, part := range stagedParts {
+		for _, part := range append(slices.Clone(stagedParts), partKnown) {
 			name := stagedName(s.sh.src.Name, importers.Entities[i].Name, part)
 			w := s.writers[name]
 			if w == nil {
@@ -233,7 +233,10 @@ func (s *settler) row(x *passedRow) error {
 		return s.reject(row, "row.rekeyed")
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
-		return s.report(row, "row.known", "", nil, nil)
+		if err := s.report(row, "row.known", "", nil, nil); err != nil {
+			return err
+		}
+		return s.vouchKnown(x, records, decided)
 	case len(keep) == 0 && repeats > 0:
 		s.skip("row.repeat")
 		return s.report(row, "row.repeat", "", nil, nil)
@@ -242,6 +245,11 @@ func (s *settler) row(x *passedRow) error {
 		return nil
 	}
 	s.out.Rows.Accepted++
+	if known > 0 {
+		if err := s.vouchKnown(x, records, decided); err != nil {
+			return err
+		}
+	}
 	for i, d := range decided {
 		for _, x := range d.beside {
 			x.beside(records[i].id(), fmt.Sprintf("row %d of source %s", row.Num, s.sh.src.Name))
