@@ -413,11 +413,11 @@ func TestUndatedKeepsItsTime(t *testing.T) {
 	given := rows([]string{receipt("C-2", "S-1,one@example.com", "Y", "2026-07-01T10:00:00Z")}, nil, nil)
 	of("receipts", "2026-10-01", given)
 	h.imported()
-	h.wantState("C-2", "withdrawn withdrawal")
+	h.wantState("C-2", "withdrawn withdrawal_undated")
 	of("early", "2026-05-01", files)
 	h.imported()
 	of("receipts", "2026-10-01", given)
-	h.wantState("C-2", "withdrawn withdrawal")
+	h.wantState("C-2", "withdrawn withdrawal_undated")
 	of("late", "2026-10-01", files)
 	h.undo()
 	of("receipts", "2026-10-01", given)
@@ -425,7 +425,7 @@ func TestUndatedKeepsItsTime(t *testing.T) {
 	of("again", "2026-09-01", files)
 	h.imported()
 	of("receipts", "2026-10-01", given)
-	h.wantState("C-2", "withdrawn withdrawal") // of several that only found it, the latest
+	h.wantState("C-2", "withdrawn withdrawal_undated") // of several that only found it, the latest
 }
 
 // TestFilesOfKnownRowsLost: the files of marks are made anew as the others are, those of an earlier version's dry-run without; after the undo
