@@ -48,7 +48,7 @@ type facts struct {
 // heldRecord is what the register has under an id.
 type heldRecord struct {
 	content [sha256.Size]byte
-	version int64
+	version uint32
 	open    answers // of a consent: the questions that it leaves open
 	own     bool    // this batch brought it, or has vouched for it before
 }
@@ -376,7 +376,7 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					if err != nil || p.without[id] {
 						return err
 					}
-					held := heldRecord{version: h.Version, open: read.of(h.Missing)}
+					held := heldRecord{version: uint32(h.Version), open: read.of(h.Missing)}
 					if n, err := hex.Decode(held.content[:], []byte(h.ContentDigest)); err != nil || n != len(held.content) {
 						return &IntegrityError{What: "register", Detail: "the content digest of " + e.Name + " " + h.ID + " is none", Remedy: "restore the database from a backup"}
 					}

@@ -113,7 +113,7 @@ func (s *settler) vouchKnown(x *passedRow, records []identified, decided []*deci
 			continue
 		}
 		s.marked[rec.uid] = true
-		if err := s.stageMark(x, rec, held.version); err != nil {
+		if err := s.stageMark(x, rec, int64(held.version)); err != nil {
 			return err
 		}
 	}
