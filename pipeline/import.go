@@ -260,7 +260,7 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 		read.rows = p.groupRows
 	}
 	return read.each(func(g *chunkGroup) error {
-		if err := p.importGroup(ctx, op, in, e, f, g); err != nil {
+		if err := p.importGroup(ctx, op, in, f, g); err != nil {
 			return err
 		}
 		p.opt.Progress(Import, f.Source, g.until, int64(f.Rows))
@@ -269,7 +269,7 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 }
 
 // importGroup commits the chunks of a group together with their checkpoints.
-func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, g *chunkGroup) error {
+func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importable, f StagedFile, g *chunkGroup) error {
 	if len(g.numbers) == 0 {
 		return nil
 	}

@@ -233,10 +233,11 @@ func (s *settler) row(x *passedRow) error {
 		return s.reject(row, "row.rekeyed")
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
-		if err := s.report(row, "row.known", "", nil, nil); err != nil {
+		why, err := s.vouchKnown(x, records, decided)
+		if err != nil {
 			return err
 		}
-		return s.vouchKnown(x, records, decided)
+		return s.report(row, "row.known", "", nil, worded(knownMessage(why)))
 	case len(keep) == 0 && repeats > 0:
 		s.skip("row.repeat")
 		return s.report(row, "row.repeat", "", nil, nil)
@@ -246,7 +247,7 @@ func (s *settler) row(x *passedRow) error {
 	}
 	s.out.Rows.Accepted++
 	if known > 0 {
-		if err := s.vouchKnown(x, records, decided); err != nil {
+		if _, err := s.vouchKnown(x, records, decided); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/importers/staged"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/store"
 )
 
@@ -87,8 +88,11 @@ type vouching struct {
 	own, vouched, unvouched int
 }
 
-// vouchKnown lists the marks of a row that is not rejected, of whose records some are known.
-func (s *settler) vouchKnown(x *passedRow, records []identified, decided []*decision) error {
+// vouchKnown lists the marks of a row that is not rejected, of whose records some are known. It says why the row does not vouch for one.
+func (s *settler) vouchKnown(x *passedRow, records []identified, decided []*decision) (why string, err error) {
+	if s.unmarked {
+		return "", nil
+	}
 	var of vouching
 	for i, d := range decided {
 		if d.rule != "row.known" {
@@ -100,11 +104,12 @@ func (s *settler) vouchKnown(x *passedRow, records []identified, decided []*deci
 			of.own++
 			continue
 		}
-		stands, err := s.standsAlone(rec, &held)
-		switch {
-		case err != nil:
-			return err
-		case !stands:
+		short, err := s.fallsShort(rec, &held)
+		if err != nil {
+			return "", err
+		}
+		if short != "" {
+			why = short
 			of.unvouched++
 			continue
 		}
@@ -114,11 +119,8 @@ func (s *settler) vouchKnown(x *passedRow, records []identified, decided []*deci
 		}
 		s.marked[rec.uid] = true
 		if err := s.stageMark(x, rec, int64(held.version)); err != nil {
-			return err
+			return "", err
 		}
-	}
-	if of == (vouching{}) || s.unmarked {
-		return nil
 	}
 	if s.res.Known == nil {
 		s.res.Known = &KnownRows{}
@@ -131,27 +133,45 @@ func (s *settler) vouchKnown(x *passedRow, records []identified, decided []*deci
 	default:
 		k.Own++
 	}
-	return nil
+	return why, nil
 }
 
-// standsAlone reports whether a record that is known would come in if the register did not hold it, with evidence as good as is held.
-func (s *settler) standsAlone(x *identified, held *heldRecord) (bool, error) {
+// fallsShort says why a record that is known would not come in if the register did not hold it, or not with evidence as good as is held; "" if
+// it would.
+func (s *settler) fallsShort(x *identified, held *heldRecord) (string, error) {
 	var d decision
 	s.decider.decideAlone(x, &d)
 	if d.rule == "" && d.err == nil {
 		s.opposed(x, &d)
 	}
-	if d.err != nil || d.rule != "" {
-		return false, d.err
+	switch {
+	case d.err != nil:
+		return "", d.err
+	case d.rule != "":
+		return "by itself it would be rejected (" + d.rule + ")", nil
+	case d.verdict == nil || openAnswers(d.verdict.Missing)&^held.open == 0:
+		return "", nil
 	}
-	return d.verdict == nil || openAnswers(d.verdict.Missing)&^held.open == 0, nil
+	var list []string
+	for _, name := range d.verdict.Missing {
+		if openAnswer(name)&^held.open != 0 {
+			list = append(list, name)
+		}
+	}
+	return "it leaves open what the record answers (" + strings.Join(list, ", ") + ")", nil
+}
+
+// knownMessage is what the finding about a known row says if the row does not vouch for the record; else "".
+func knownMessage(why string) string {
+	rule, ok := finding.ByID("row.known")
+	if why == "" || !ok {
+		return ""
+	}
+	return rule.Meaning + " The row does not vouch for it: " + why + "."
 }
 
 // stageMark appends one mark to its staged file.
 func (s *settler) stageMark(x *passedRow, rec *identified, version int64) error {
-	if s.unmarked {
-		return nil
-	}
 	name := stagedName(s.sh.src.Name, rec.Entity.Name, partKnown)
 	w := s.writers[name]
 	if w == nil {

@@ -248,12 +248,13 @@ func TestVouchesForNoMoreThanItProves(t *testing.T) {
 		name, file, text string // that the second batch has instead
 		unvouched        int
 		left             []string // of the consents, after the undo
+		why              string
 	}{
-		{"as good", "consents.yaml", houseFiles["consents.yaml"], 0, []string{"C-1", "C-2"}},
-		{"stated for the file", "consents.yaml", strings.Replace(houseFiles["consents.yaml"], "purpose: Purpose", "purpose: { const: news, stated_by: { name: Shop manager, at: 2026-10-01 } }", 1), 2, nil},
-		{"notice no more in force", "notices.csv", strings.Replace(houseFiles["notices.csv"], "PN,2,2024-01-01,", "PN,2,2024-01-01,2025-01-31", 1), 1, []string{"C-2"}},
-		{"erased", "cases.csv", caseHeader + "R-9,erasure,done,S-1,one@example.com,2026-01-02,2026-01-20\n", 1, []string{"C-2"}},
-		{"with a rejected withdrawal", "suppressions.csv", suppressionHeader + "one@example.com,email,objection,soon\n", 1, []string{"C-2"}},
+		{"as good", "consents.yaml", houseFiles["consents.yaml"], 0, []string{"C-1", "C-2"}, ""},
+		{"stated for the file", "consents.yaml", strings.Replace(houseFiles["consents.yaml"], "purpose: Purpose", "purpose: { const: news, stated_by: { name: Shop manager, at: 2026-10-01 } }", 1), 2, nil, "leaves open what the record answers (purpose)"},
+		{"notice no more in force", "notices.csv", strings.Replace(houseFiles["notices.csv"], "PN,2,2024-01-01,", "PN,2,2024-01-01,2025-01-31", 1), 1, []string{"C-2"}, "answers (notice)"},
+		{"erased", "cases.csv", caseHeader + "R-9,erasure,done,S-1,one@example.com,2026-01-02,2026-01-20\n", 1, []string{"C-2"}, "rejected (subject.erased)"},
+		{"with a rejected withdrawal", "suppressions.csv", suppressionHeader + "one@example.com,email,objection,soon\n", 1, []string{"C-2"}, "rejected (consent.opposed_by_rejected)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHouse(t, storetest.SQLite(t), proven)
@@ -263,8 +264,16 @@ func TestVouchesForNoMoreThanItProves(t *testing.T) {
 			before := h.text(c.file)
 			h.write(c.file, c.text)
 			dry := h.imported()
-			if dry.Known.Unvouched != c.unvouched {
-				t.Errorf("dryrun: %+v", dry.Known)
+			told := 0
+			for _, f := range findings(t, dry.FindingsFile) {
+				if f.Rule == "row.known" && strings.Contains(f.Message, "does not vouch") {
+					if told++; !strings.Contains(f.Message, c.why) {
+						t.Errorf("row %d: %s", f.Row, f.Message)
+					}
+				}
+			}
+			if dry.Known.Unvouched != c.unvouched || told != c.unvouched {
+				t.Errorf("dryrun: %+v, told of %d", dry.Known, told)
 			}
 			h.write(c.file, before)
 			h.write("batch.yaml", tolerantBatch("acme-2026"))
