@@ -27,6 +27,7 @@ type house struct {
 	url string
 
 	said     []string  // remarks
+	unmarked bool      // as a version did that left no marks of known rows
 	opened   *store.DB // what the test itself looks with
 	progress func(stage, source string, done, all int64)
 }
@@ -171,7 +172,7 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 		return nil, err
 	}
 	db := h.db()
-	return pipeline.New(pipeline.Options{
+	p, err := pipeline.New(pipeline.Options{
 		Batch: b, DB: db, Operator: "tester", KeyPath: filepath.Join(h.dir, "key", "id_ed25519"),
 		Findings: func(path string) (io.WriteCloser, error) {
 			return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -183,6 +184,10 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 			}
 		}, Progress: h.progress,
 	})
+	if err == nil && h.unmarked {
+		p.Unmarked()
+	}
+	return p, err
 }
 
 // look is the test's own connection.

@@ -102,6 +102,13 @@ func (d *decider) decide(x *identified) (out decision) {
 	if d.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
 		out.part = partAgainst
 	}
+	d.decideAlone(x, &out)
+	return out
+}
+
+// decideAlone applies the rules for which it does not matter what the register or other rows have under the record's key.
+func (d *decider) decideAlone(x *identified, out *decision) {
+	src := d.sh.src
 	for _, i := range x.Entity.Refs() {
 		f := &x.Entity.Fields[i]
 		if !x.Values[i].Set || d.facts.config(f.Ref, x.Values[i].Text) {
@@ -109,18 +116,17 @@ func (d *decider) decide(x *identified) (out decision) {
 		}
 		out.rule, out.field = "ref.not_found", f.Name
 		out.message = fmt.Sprintf("The %s that %s.%s points to is neither in this batch nor in the register.", f.Ref, x.Entity.Name, f.Name)
-		return out
+		return
 	}
 	if src.RetentionApproved == nil && len(d.facts.retention) > 0 {
 		if at, _, ok := importers.RetentionExpiry(&x.Record, d.facts.retention, src.obtained); ok && at <= src.obtained {
 			out.rule = "retention.expired"
-			return out
+			return
 		}
 	}
 	if x.Entity.Event {
-		d.decideConsent(x, &out)
+		d.decideConsent(x, out)
 	}
-	return out
 }
 
 // decided is what decide says of a record, worked out once.

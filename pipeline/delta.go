@@ -28,7 +28,7 @@ var stagedParts = []string{partAgainst, "", partCorrect}
 
 // moreColumns are the columns that a part has beyond its entity's.
 func moreColumns(part string) []importers.Column {
-	if part == partCorrect {
+	if part == partCorrect || part == partKnown {
 		return []importers.Column{staged.BaseVersion}
 	}
 	return nil

@@ -5,12 +5,15 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -74,9 +77,15 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 		stage: DryRun, key: key,
 		pre:   map[string]any{"map": in.mapped.Digest, "config": p.batch.digest, "revision": others},
 		check: func(_ context.Context, r *DryRunResult) error { return dryRunFiles(r, dir) },
-		do: func(ctx context.Context, _ *ledger.Op, r *DryRunResult) error {
+		do: func(ctx context.Context, op *ledger.Op, r *DryRunResult) error {
 			if lost != nil {
 				return lost
+			}
+			p := p
+			if op == nil { // its files are made anew
+				if p, err = p.listingAs(ctx, key); err != nil {
+					return err
+				}
 			}
 			r.Outcome = p.begin(DryRunSchema)
 			r.Manifest, r.Map, r.Config = in.frozen.Manifest, in.mapped.Digest, p.batch.digest
@@ -87,6 +96,26 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 		err = p.onlySaid(lost)
 	}
 	return r, err
+}
+
+// listingAs gives a pipeline that lists marks of known rows if the recorded dry-run does: those of earlier versions have none.
+func (p *Pipeline) listingAs(ctx context.Context, id string) (*Pipeline, error) {
+	ops, err := p.operations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := *p
+	for _, op := range ops {
+		if op.ID != id || op.State != ledger.Succeeded {
+			continue
+		}
+		r := new(DryRunResult)
+		if err := json.Unmarshal(op.Result, r); err != nil {
+			return nil, fmt.Errorf("recorded result of %s: %w", DryRun, err)
+		}
+		q.unmarked = r.Known == nil
+	}
+	return &q, nil
 }
 
 // dryRunInputs are what a dry-run rests on, after its gate held.
@@ -158,6 +187,7 @@ type dryRunner struct {
 	elsewhere []spoken                                                         // what speaks against consents in rows that are none of the snapshot's
 	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 	obtained  map[string]int64                                                 // see firstObtained
+	marked    map[uuid.UUID]bool                                               // records that known rows vouch for
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -186,7 +216,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return err
 	}
 	defer rejected.file.Close() // again after close: for the ways out before it
-	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
+	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, marked: map[uuid.UUID]bool{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Cases.AsOf = d.today
 	d.unsaid = newUnrecordedWriter(d)
 	defer d.unsaid.abort()
@@ -240,11 +270,13 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		return nil
 	}
 	return p.db.Update(ctx, func(tx *store.Tx) error {
-		for i := range r.Staged {
-			f := &r.Staged[i]
-			f.Path = filepath.Join(dir, stagedName(f.Source, f.Entity, f.Part))
-			if err := recordCopy(ctx, tx, p.id.Tenant, p.batch.Name, Copy{Kind: "staged", Digest: f.SHA256, Place: f.Path}); err != nil {
-				return err
+		for _, files := range [][]StagedFile{r.Staged, r.knownFiles()} {
+			for i := range files {
+				f := &files[i]
+				f.Path = filepath.Join(dir, stagedName(f.Source, f.Entity, f.Part))
+				if err := recordCopy(ctx, tx, p.id.Tenant, p.batch.Name, Copy{Kind: "staged", Digest: f.SHA256, Place: f.Path}); err != nil {
+					return err
+				}
 			}
 		}
 		if r.Unrecorded == nil {
@@ -343,7 +375,13 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 	d.res.Sources = sources
 	for i := range sources {
 		d.res.Rows.add(sources[i].Rows)
-		d.res.Staged = append(d.res.Staged, files[i]...)
+		for _, f := range files[i] {
+			if f.Part == partKnown {
+				d.res.Known.Files = append(d.res.Known.Files, f)
+			} else {
+				d.res.Staged = append(d.res.Staged, f)
+			}
+		}
 	}
 	if err := d.againstElsewhere(in.frozen); err != nil {
 		return err

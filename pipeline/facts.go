@@ -23,27 +23,35 @@ type facts struct {
 	notices     map[string]*notice         // by id and version, and by wording digest
 	retention   []importers.RetentionRule
 	links       *importers.Links
-	linked      bool                            // links are built: who is one subject is known
-	words       words                           // of the list against
-	heard       againstStash                    // all that speaks against some consent
-	keepAll     bool                            // nothing of it is dropped
-	against     []*against                      // of it, once linked, what may speak against a consent of another record
-	mixed       []mixedRow                      // until they are settled
-	unsure      []unsureLink                    // until links are built
-	unsureAt    map[int32]string                // by place: some link there may not come into the register, and where it stands in another batch
-	filed       map[int32][]*against            // by place (see importers.Links), once linked
-	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
-	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back
-	shared      map[[2]string]bool              // (system, entity) that several sources bring
-	held        map[uuid.UUID][sha256.Size]byte // record or event id to content digest
-	heldRecords map[uuid.UUID]bool              // record ids of held events
-	imported    map[place]bool                  // rows that this batch has brought in before
-	unrecorded  map[uuid.UUID]bool              // what this batch's rows said that gave no record, as the register has it
-	foreign     map[string]register.Unrecorded  // by id: what rejected rows of other batches say against consents
+	linked      bool                           // links are built: who is one subject is known
+	words       words                          // of the list against
+	heard       againstStash                   // all that speaks against some consent
+	keepAll     bool                           // nothing of it is dropped
+	against     []*against                     // of it, once linked, what may speak against a consent of another record
+	mixed       []mixedRow                     // until they are settled
+	unsure      []unsureLink                   // until links are built
+	unsureAt    map[int32]string               // by place: some link there may not come into the register, and where it stands in another batch
+	filed       map[int32][]*against           // by place (see importers.Links), once linked
+	keys        map[uuid.UUID]*keyGroup        // by record id: keys that occur more than once
+	left        map[uuid.UUID]bool             // record ids whose key rows hold that were rejected before and did not come back
+	shared      map[[2]string]bool             // (system, entity) that several sources bring
+	held        map[uuid.UUID]heldRecord       // by record or event id
+	heldRecords map[uuid.UUID]bool             // record ids of held events
+	imported    map[place]bool                 // rows that this batch has brought in before
+	unrecorded  map[uuid.UUID]bool             // what this batch's rows said that gave no record, as the register has it
+	foreign     map[string]register.Unrecorded // by id: what rejected rows of other batches say against consents
 
 	standsUnrecorded map[register.RowOf]bool // rejected rows of this batch that the register knows of
 
 	edition int // of configs, notices and what is pending: it changes with them
+}
+
+// heldRecord is what the register has under an id.
+type heldRecord struct {
+	content [sha256.Size]byte
+	version uint32
+	open    answers // of a consent: the questions that it leaves open
+	own     bool    // this batch brought it, or has vouched for it before
 }
 
 // place is a row of a source.
@@ -69,7 +77,7 @@ func newFacts() *facts {
 	return &facts{
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		words: words{}, links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
-		held: map[uuid.UUID][sha256.Size]byte{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
+		held: map[uuid.UUID]heldRecord{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
 		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{},
 	}
 }
@@ -307,9 +315,9 @@ func (f *facts) heldState(x *identified) heldVerdict {
 	if len(f.held) == 0 {
 		return heldNot
 	}
-	content, ok := f.held[x.uid]
+	held, ok := f.held[x.uid]
 	switch {
-	case ok && (x.Entity.Event || content == x.content):
+	case ok && (x.Entity.Event || held.content == x.content):
 		return heldSame
 	case ok:
 		return heldOther
@@ -337,19 +345,7 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 		if err := p.unrecordedFacts(ctx, tx, f); err != nil { // before any key is digested
 			return err
 		}
-		err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
-			// A row of another export is another row; one that came back mended is still the row that it was.
-			if slices.Contains(p.asBefore, pr.Snapshot) {
-				return nil
-			}
-			if origin.of(pr.Snapshot, pr.Source) == origin.of(p.snap.name, pr.Source) {
-				f.imported[place{pr.Source, int(pr.Row)}] = true
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+		read := answersRead{}
 		for i := range importers.Entities {
 			e := &importers.Entities[i]
 			filter, opposes := opposingFilter[e.Name]
@@ -381,11 +377,11 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 					if err != nil || p.without[id] {
 						return err
 					}
-					content := f.held[id]
-					if n, err := hex.Decode(content[:], []byte(h.ContentDigest)); err != nil || n != len(content) {
+					held := heldRecord{version: uint32(h.Version), open: read.of(h.Missing)}
+					if n, err := hex.Decode(held.content[:], []byte(h.ContentDigest)); err != nil || n != len(held.content) {
 						return &IntegrityError{What: "register", Detail: "the content digest of " + e.Name + " " + h.ID + " is none", Remedy: "restore the database from a backup"}
 					}
-					f.held[id] = content
+					f.held[id] = held
 					if e.Event {
 						rid, err := uuid.Parse(h.RecordID)
 						if err != nil {
@@ -400,7 +396,24 @@ func (p *Pipeline) registerFacts(ctx context.Context, f *facts) error {
 				}
 			}
 		}
-		return nil
+		return register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
+			if slices.Contains(p.asBefore, pr.Snapshot) {
+				return nil
+			}
+			// A row of another export is another row; one that came back mended is still the row that it was.
+			if origin.of(pr.Snapshot, pr.Source) == origin.of(p.snap.name, pr.Source) {
+				f.imported[place{pr.Source, int(pr.Row)}] = true
+			}
+			if !pr.Live() {
+				return nil
+			}
+			id, err := uuid.Parse(pr.ID)
+			if held, ok := f.held[id]; ok {
+				held.own = true
+				f.held[id] = held
+			}
+			return err
+		})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -155,7 +156,7 @@ func (p *Pipeline) importKey(mapped *MapResult, u undos) string {
 
 // stagedUnchanged opens every staged file once, which checks its bytes, before anything is written.
 func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
-	for _, f := range dry.Staged {
+	for _, f := range slices.Concat(dry.Staged, dry.knownFiles()) {
 		rd, err := openStaged(f)
 		if err != nil {
 			return err
@@ -168,9 +169,9 @@ func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
 }
 
 func openStaged(f StagedFile) (*staged.Reader, error) {
-	e := importers.ByName(f.Entity)
-	if e == nil {
-		return nil, fmt.Errorf("staged entity %q is unknown to this version", f.Entity)
+	e, err := stagedEntity(f)
+	if err != nil {
+		return nil, err
 	}
 	rd, err := staged.Open(f.Path, e, f.SHA256, moreColumns(f.Part)...)
 	if errors.Is(err, staged.ErrChanged) {
@@ -200,10 +201,25 @@ func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importab
 				if f.Entity != e.Name || f.Part != part {
 					continue
 				}
-				if err := p.importFile(ctx, op, in, e, f, counts); err != nil {
+				err := p.importFile(ctx, op, in, e, f, func(table string) {
+					counts[table].Records++
+					if f.Part == partCorrect {
+						counts[table].Corrected++
+					}
+				})
+				if err != nil {
 					return err
 				}
 			}
+		}
+	}
+	for _, f := range in.dry.knownFiles() {
+		e, err := stagedEntity(f)
+		if err == nil {
+			err = p.importFile(ctx, op, in, e, f, func(string) { r.Vouched++ })
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if err := p.importUnrecorded(ctx, op, in, unrecordedReplaced); err != nil {
@@ -216,7 +232,7 @@ func (p *Pipeline) importStaged(ctx context.Context, op *ledger.Op, in *importab
 	return nil
 }
 
-func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, counts map[string]*ImportedCount) error {
+func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, count func(table string)) error {
 	rd, err := openStaged(f)
 	if err != nil {
 		return err
@@ -238,18 +254,13 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 	read := &groupReader{
 		entity: e, reader: rd, done: done, rows: groupRows,
 		start: func() *register.Group { return register.NewGroup(e, rd.Columns(), o) },
-		count: func(table string) {
-			counts[table].Records++
-			if f.Part == partCorrect {
-				counts[table].Corrected++
-			}
-		},
+		count: count,
 	}
 	if p.groupRows > 0 {
 		read.rows = p.groupRows
 	}
 	return read.each(func(g *chunkGroup) error {
-		if err := p.importGroup(ctx, op, in, e, f, g); err != nil {
+		if err := p.importGroup(ctx, op, in, f, g); err != nil {
 			return err
 		}
 		p.opt.Progress(Import, f.Source, g.until, int64(f.Rows))
@@ -258,14 +269,17 @@ func (p *Pipeline) importFile(ctx context.Context, op *ledger.Op, in *importable
 }
 
 // importGroup commits the chunks of a group together with their checkpoints.
-func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importable, e *importers.Entity, f StagedFile, g *chunkGroup) error {
+func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importable, f StagedFile, g *chunkGroup) error {
 	if len(g.numbers) == 0 {
 		return nil
 	}
 	return p.importChunks(ctx, op, in, func(tx *store.Tx) error {
 		load := g.records.Load
-		if f.Part == partCorrect {
+		switch f.Part {
+		case partCorrect:
 			load = g.records.Correct
+		case partKnown:
+			load = g.records.Vouch
 		}
 		err := load(ctx, tx)
 		if errors.Is(err, register.ErrVersion) {
@@ -279,7 +293,7 @@ func (p *Pipeline) importGroup(ctx context.Context, op *ledger.Op, in *importabl
 		}
 		// The checkpoints come last: until then the row is free for the heartbeat, and the lease that they extend runs from the commit.
 		for i, n := range g.numbers {
-			if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": e.Name, "staged": f.SHA256, "chunk": int64(n), "rows": g.rows[i]}); err != nil {
+			if err := op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": chunkEntity(f), "staged": f.SHA256, "chunk": int64(n), "rows": g.rows[i]}); err != nil {
 				return err
 			}
 		}
@@ -318,7 +332,7 @@ func (p *Pipeline) doneChunks(ctx context.Context, op *ledger.Op, f StagedFile) 
 			return err
 		}
 		for _, c := range list {
-			if c.Text("staged") == f.SHA256 && c.Text("entity") == f.Entity {
+			if c.Text("staged") == f.SHA256 && c.Text("entity") == chunkEntity(f) {
 				done[int(c.Int("chunk"))] = true
 			}
 		}

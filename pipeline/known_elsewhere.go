@@ -10,11 +10,12 @@ import (
 	"sheetlift/pipeline/store"
 )
 
-// A row whose record the register has already is skipped as known, and leaves no provenance: the register knows the record as that of the
-// batch which brought it. If that is undone, the record goes, whoever else has it. Which rows of other batches these are, nobody can tell
-// without their files; that there are such rows, and in which batches, the ledger knows.
+// A row that is skipped as known vouches for its record, but not all do: those that an earlier version skipped leave no mark, nor do those
+// whose record by themselves they would not give. To the register the record is that of the batch which brought it: if that is undone, it
+// goes. Which rows of other batches these are, nobody can tell without their files; that there are such rows, and in which batches, the
+// ledger knows.
 
-// KnownElsewhere counts the rows of another batch that were skipped as known after the batch began to import.
+// KnownElsewhere counts the rows of another batch that were skipped as known after the batch began to import, and that vouch for nothing.
 type KnownElsewhere struct {
 	Batch string `json:"batch"`
 	Rows  int64  `json:"rows"`
@@ -23,7 +24,7 @@ type KnownElsewhere struct {
 
 // knownBefore says, before an undo, that rows of other batches go with it.
 func knownBefore(list []KnownElsewhere) string {
-	return "rows that other batches skipped as known go too where only this batch brought their records: " + KnownIn(list)
+	return "records that other batches skipped as known, without vouching for them, go too where only this batch brought them: " + KnownIn(list)
 }
 
 // KnownIn lists batches and their rows.
@@ -35,7 +36,7 @@ func KnownIn(list []KnownElsewhere) string {
 	return strings.Join(words, ", ")
 }
 
-// judgedKnown is an imported dry-run that skipped rows as known.
+// judgedKnown is an imported dry-run that skipped rows as known which vouch for nothing.
 type judgedKnown struct {
 	snapshot string
 	at       int64 // when the dry-run ended
@@ -52,8 +53,8 @@ func importsBegan(ops []*ledger.Record, undone int64) (at int64) {
 	return at
 }
 
-// importedKnown gives what stands imported among a batch's operations and skipped rows as known, by snapshot: of several imports of one,
-// the one that skipped most.
+// importedKnown gives what stands imported among a batch's operations and skipped rows as known which vouch for nothing, by snapshot: of
+// several imports of one, the one that skipped most.
 func (p *Pipeline) importedKnown(ops []*ledger.Record) (map[string]judgedKnown, error) {
 	undone := lastUndone(ops)
 	list := map[string]judgedKnown{}
@@ -69,14 +70,23 @@ func (p *Pipeline) importedKnown(ops []*ledger.Record) (map[string]judgedKnown, 
 			continue
 		}
 		k := judgedKnown{snapshot: op.Snapshot, at: rec.FinishedAt}
-		for _, s := range dry.Sources {
-			k.rows += int64(s.Skipped["row.known"])
-		}
+		k.rows = dry.unvouched()
 		if k.rows > list[op.Snapshot].rows {
 			list[op.Snapshot] = k
 		}
 	}
 	return list, nil
+}
+
+// unvouched is how many rows with known records leave nothing behind that keeps them in the register.
+func (r *DryRunResult) unvouched() (n int64) {
+	if r.Known != nil {
+		return int64(r.Known.Unvouched)
+	}
+	for _, s := range r.Sources { // of an earlier version
+		n += int64(s.Skipped["row.known"])
+	}
+	return n
 }
 
 // knownElsewhere lists the other batches of the tenant that skipped rows as known since this one began to import.

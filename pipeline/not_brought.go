@@ -12,7 +12,7 @@ import (
 // may be missing, because the batch that had brought them was undone.
 type NotBrought struct {
 	Records int64  `json:"records"`
-	Known   int64  `json:"known,omitempty"` // instead of records: rows that were skipped as known before another batch was undone
+	Known   int64  `json:"known,omitempty"` // instead of records: rows that were skipped as known, and vouch for nothing, before another batch was undone
 	Why     string `json:"why"`             // what changed since
 	Next    string `json:"next"`            // the command that begins to bring them in
 }
@@ -20,7 +20,7 @@ type NotBrought struct {
 // How gives what is not brought, in words.
 func (n *NotBrought) How() string {
 	if n.Known > 0 {
-		return finding.Count(n.Known, "row", "rows") + " of the batch had been skipped as known before " + n.Why + ", and the records may be gone with it"
+		return finding.Count(n.Known, "row", "rows") + " of the batch had been skipped as known, without vouching for the records, before " + n.Why + ", and these may be gone with it"
 	}
 	return "the newest dry-run accepts " + finding.Count(n.Records, "record", "records") + " that the import did not bring, because " + n.Why
 }

@@ -84,6 +84,7 @@ type Pipeline struct {
 
 	// A dry-run that is made anew takes these records for not being in the register, and these snapshots for not imported; see restage.
 	without  map[uuid.UUID]bool
+	unmarked bool // the dry-run lists no marks of known rows, as those of earlier versions
 	asBefore []string
 
 	wholeStates bool // states are worked out from all of the register, which gives the same
@@ -314,9 +315,9 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, listed, rejects, asOf := hideStaged(r.Staged), r.Listed, r.Rejects, r.Cases.AsOf
+		restore, known, listed, rejects, asOf := hideStaged(r.Staged), hideStaged(r.knownFiles()), r.Listed, r.Rejects, r.Cases.AsOf
 		r.Listed, r.Rejects, r.Cases.AsOf = "", nil, ""
-		return func() { restore(); r.Listed, r.Rejects, r.Cases.AsOf = listed, rejects, asOf }
+		return func() { restore(); known(); r.Listed, r.Rejects, r.Cases.AsOf = listed, rejects, asOf }
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}
@@ -344,6 +345,9 @@ func (p *Pipeline) place(r any, absolute bool) {
 		move(&r.Bag)
 	case *DryRunResult:
 		staged = r.Staged
+		for i := range r.knownFiles() {
+			move(&r.Known.Files[i].Path)
+		}
 	case *ImportResult:
 		staged = r.Staged
 	}

@@ -88,6 +88,9 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 				if err == nil {
 					err = p.reconcileUnrecorded(ctx, sh, loaded, r, rec)
 				}
+				if err == nil {
+					err = p.reconcileKnown(ctx, sh, loaded, r, rec)
+				}
 				sh.close()
 			}
 			if err != nil {
@@ -221,6 +224,20 @@ func (p *Pipeline) reconcileUnrecorded(ctx context.Context, sh *sheet, dry *DryR
 		return err
 	}
 	return p.disagree(rec, sh, r, fmt.Sprintf("what rows say that give no record: %s staged, %d in the register, or their contents differ", finding.Count(staged.Count, "entry", "entries"), held.Count))
+}
+
+// reconcileKnown compares the marks of a source's known rows.
+func (p *Pipeline) reconcileKnown(ctx context.Context, sh *sheet, dry *DryRunResult, r *ReconcileResult, rec *recorder) error {
+	inFiles, held, err := p.sumKnown(ctx, dry, sh.src.Name)
+	if err != nil || inFiles == held {
+		return err
+	}
+	return p.disagree(rec, sh, r, marksDiffer(&inFiles, &held))
+}
+
+// marksDiffer says how the marks that were staged differ from those in the register.
+func marksDiffer(inFiles, held *register.Sum) string {
+	return fmt.Sprintf("rows vouch for %s of other batches, the register has marks of %d with their records, or other marks", finding.Count(inFiles.Count, "record", "records"), held.Count)
 }
 
 func (p *Pipeline) disagree(rec *recorder, sh *sheet, r *ReconcileResult, message string) error {

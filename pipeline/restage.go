@@ -19,7 +19,7 @@ import (
 // dryRunFiles tells whether the files of a dry-run are there: errRemake if one is gone.
 func dryRunFiles(r *DryRunResult, dir string) error {
 	paths := []string{r.FindingsFile, filepath.Join(dir, rejectedFile)}
-	for _, f := range r.Staged {
+	for _, f := range slices.Concat(r.Staged, r.knownFiles()) {
 		paths = append(paths, f.Path)
 	}
 	if r.Unrecorded != nil {
@@ -75,7 +75,7 @@ func (p *Pipeline) restageOwn(ctx context.Context, stage string, dry *DryRunResu
 	}
 	p.remark(fmt.Sprintf("files of the dry-run of snapshot %s are gone; they are made anew from the frozen files", p.snap.name))
 	q := *p
-	q.asBefore, q.without = since, map[uuid.UUID]bool{}
+	q.asBefore, q.without, q.unmarked = since, map[uuid.UUID]bool{}, dry.Known == nil
 	err = p.db.View(ctx, func(tx *store.Tx) error {
 		return register.EachOnlyFrom(ctx, tx, p.id.Tenant, p.batch.Name, since, func(text string) error {
 			id, err := uuid.Parse(text)

@@ -229,6 +229,8 @@ type DryRunResult struct {
 	// StillGiven counts the given consents in the register that rejected rows speak against (consent.still_given).
 	StillGiven int          `json:"still_given,omitempty"`
 	Staged     []StagedFile `json:"staged"`
+	// Known is there if rows are skipped as known; results of earlier versions have none.
+	Known *KnownRows `json:"known,omitempty"`
 	// Unrecorded is there if rows that give no record say something that the import keeps.
 	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
 	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
@@ -293,6 +295,16 @@ type UnrecordedFile struct {
 	SHA256   string `json:"sha256"`
 }
 
+// KnownRows are the rows with records that the register holds already: those of which this batch brought or vouched for all; those that
+// vouch for what another batch brought, so that it stays if that one is undone; and those that don't, because by themselves they would be
+// rejected, or prove less than is held.
+type KnownRows struct {
+	Own       int          `json:"own"`
+	Vouched   int          `json:"vouched"`
+	Unvouched int          `json:"unvouched"`
+	Files     []StagedFile `json:"files,omitempty"` // of part "known": the marks that the import leaves
+}
+
 // ImportResult is what went into the register.
 type ImportResult struct {
 	Outcome
@@ -300,6 +312,8 @@ type ImportResult struct {
 	DryRun   string          `json:"dryrun"` // digest of the dry-run result that was imported
 	Entities []ImportedCount `json:"entities"`
 	Staged   []StagedFile    `json:"staged"`
+	// Vouched counts the records of other batches that known rows vouch for. They are none of Entities.
+	Vouched int64 `json:"vouched,omitempty"`
 	// NotBrought is there if it was done before and the newest dry-run accepts more; no part of the digest.
 	NotBrought *NotBrought `json:"not_brought,omitempty"`
 }
@@ -476,6 +490,7 @@ type TracePlace struct {
 	Cells    map[string]string `json:"cells,omitempty"` // field to A1 references
 	Mapping  string            `json:"mapping"`
 	Staged   string            `json:"staged"`
+	Known    bool              `json:"known,omitempty"` // the row brought nothing: the register held the record already, and the row vouches for it
 }
 
 // VerifyResult is the fsck of a batch.

@@ -132,7 +132,7 @@ func (s *settler) abort() {
 func (s *settler) close() ([]StagedFile, error) {
 	var files []StagedFile
 	for i := range importers.Entities {
-		for _, part := range stagedParts {
+		for _, part := range append(slices.Clone(stagedParts), partKnown) {
 			name := stagedName(s.sh.src.Name, importers.Entities[i].Name, part)
 			w := s.writers[name]
 			if w == nil {
@@ -236,7 +236,11 @@ func (s *settler) row(x *passedRow) error {
 		return s.reject(row, "row.rekeyed")
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
-		return s.report(row, "row.known", "", nil, nil)
+		why, err := s.vouchKnown(x, records, decided)
+		if err != nil {
+			return err
+		}
+		return s.report(row, "row.known", "", nil, worded(knownMessage(why)))
 	case len(keep) == 0 && repeats > 0:
 		s.skip("row.repeat")
 		return s.report(row, "row.repeat", "", nil, nil)
@@ -245,6 +249,11 @@ func (s *settler) row(x *passedRow) error {
 		return nil
 	}
 	s.out.Rows.Accepted++
+	if known > 0 {
+		if _, err := s.vouchKnown(x, records, decided); err != nil {
+			return err
+		}
+	}
 	for i, d := range decided {
 		for _, x := range d.beside {
 			x.beside(records[i].id(), fmt.Sprintf("row %d of source %s", row.Num, s.sh.src.Name))

@@ -151,7 +151,7 @@ func (p *tracer) record(ctx context.Context, tx *store.Tx, e *importers.Entity, 
 	}
 	err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, st.ID, func(pr register.Provenance) error {
 		place := TracePlace{Batch: pr.Batch, Snapshot: pr.Snapshot, Source: pr.Source, SHA256: pr.FileDigest, Sheet: pr.Sheet,
-			Row: pr.Row, Line: pr.Line, Mapping: pr.MappingDigest, Staged: pr.StagedDigest}
+			Row: pr.Row, Line: pr.Line, Mapping: pr.MappingDigest, Staged: pr.StagedDigest, Known: pr.Vouched > 0}
 		if pr.Batch == p.batch.Name {
 			name, _, _ := strings.Cut(pr.Snapshot, register.Retracted)
 			at := p.cells[[2]string{name, pr.Source}]

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -23,8 +25,12 @@ type UndoResult struct {
 	Entities  []Retracted `json:"entities"`
 	Retracted int64       `json:"retracted"`
 	Kept      int64       `json:"kept"`
+	Released  int64       `json:"released"` // records of other batches that rows of this one vouched for
 
-	// KnownElsewhere are other batches with rows that were skipped because the register had their records, which may be among those taken back.
+	PassedOn []PassedOn `json:"passed_on,omitempty"` // to which batches the kept ones that another batch has
+
+	// KnownElsewhere are other batches with rows that were skipped because the register had their records, and that don't vouch for them:
+	// these may be among those taken back.
 	KnownElsewhere []KnownElsewhere `json:"known_elsewhere,omitempty"`
 
 	next string // the stage that comes next
@@ -38,8 +44,16 @@ type Retracted struct {
 	Entity     string `json:"entity"`
 	Retracted  int64  `json:"retracted"`
 	Changed    int64  `json:"kept_changed"`     // kept: somebody else corrected them since
-	OtherBatch int64  `json:"kept_other_batch"` // kept: another batch brought them as well
+	PassedOn   int64  `json:"kept_passed_on"`   // kept: another batch has them as well, and they are that batch's now
+	OtherBatch int64  `json:"kept_other_batch"` // kept: another batch has them as well, and they were corrected since
 	InUse      int64  `json:"kept_in_use"`      // kept: configuration that a record which stays points to
+	Released   int64  `json:"released"`         // records of other batches that rows of this one vouched for
+}
+
+// PassedOn counts the records that an undo left to another batch.
+type PassedOn struct {
+	Batch   string `json:"batch"`
+	Records int64  `json:"records"`
 }
 
 // undos is how often the batch was undone, when last, and whether an undo has begun that is not finished.
@@ -110,8 +124,8 @@ func (p *Pipeline) notUndone(ctx context.Context, tx *store.Tx, seen undos) erro
 }
 
 // Undo takes back what the batch put into the register, all snapshots, by provenance. Records that somebody else changed since, that
-// another batch brought as well, or that something which stays points to, are kept and named in the findings. Provenance stays, marked, and the register's events
-// say what was retracted. What grants goes before what stands against it, so that an interruption leaves nothing granted
+// another batch has as well, or that something which stays points to, are kept and named in the findings. Provenance stays, marked, and the
+// register's events say what was retracted. What grants goes before what stands against it, so that an interruption leaves nothing granted
 // that was not. After it the batch is where it was after its initial freeze.
 func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	p = p.initial()
@@ -173,8 +187,9 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 				return err
 			}
 			o := register.Origin{Identity: p.id, Batch: p.batch.Name, Snapshot: all[len(all)-1].Snapshot, Operation: op.ID(), Operator: p.opt.Operator}
+			mark := fmt.Sprintf("%s%d", register.Retracted, before.count+1)
 			for _, pass := range register.RetractOrder() {
-				if err := p.retract(ctx, op, pass, fmt.Sprintf("%s%d", register.Retracted, before.count+1), o); err != nil {
+				if err := p.retract(ctx, op, pass, mark, o); err != nil {
 					return err
 				}
 			}
@@ -185,7 +200,7 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 			if err != nil {
 				return err
 			}
-			if err := p.kept(ctx, op, rec, r); err != nil {
+			if err := p.kept(ctx, op, mark, rec, r); err != nil {
 				rec.abandon()
 				return err
 			}
@@ -256,47 +271,68 @@ func (p *Pipeline) retractUnrecorded(ctx context.Context, op *ledger.Op, o regis
 }
 
 // kept counts what was retracted, by the register's events, and names what was kept.
-func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, rec *recorder, r *UndoResult) error {
+func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, mark string, rec *recorder, r *UndoResult) error {
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		done, err := register.RetractedBy(ctx, tx, op.ID())
 		if err != nil {
 			return err
 		}
+		to := map[string]int64{}
 		for i := range importers.Entities {
 			e := &importers.Entities[i]
 			c := Retracted{Entity: e.Name, Retracted: done[e.Name]}
-			err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, func(k register.Kept) error {
-				why := ""
-				switch k.Why {
-				case register.KeptShared:
-					c.OtherBatch++
-					why = "another batch brought it as well"
-				case register.KeptChanged:
-					c.Changed++
-					why = "it was corrected since"
-				default:
-					c.InUse++
-					why = "a record that stays points to it"
+			count := func(k register.Kept) error {
+				if k.Vouched {
+					c.Released++
+					return nil
 				}
-				f := finding.New("undo.kept")
-				f.Source, f.Sheet, f.Row, f.Line = k.Source, k.Sheet, int(k.Row), int(k.Line)
-				f.Message = fmt.Sprintf("The %s of snapshot %s stays in the register: %s.", e.Name, k.Snapshot, why)
-				for _, s := range p.batch.Sources {
-					if s.Name == k.Source {
-						f.File = s.File
-					}
-				}
-				return rec.Add(f)
-			})
-			if err != nil {
+				return rec.Add(p.keptFinding(e, &k, &c, to))
+			}
+			if err := register.EachPassedOn(ctx, tx, e, p.id.Tenant, p.batch.Name, mark, count); err != nil {
+				return err
+			}
+			if err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, count); err != nil {
 				return err
 			}
 			r.Retracted += c.Retracted
-			r.Kept += c.Changed + c.OtherBatch + c.InUse
+			r.Kept += c.Changed + c.PassedOn + c.OtherBatch + c.InUse
+			r.Released += c.Released
 			r.Entities = append(r.Entities, c)
+		}
+		for _, batch := range slices.Sorted(maps.Keys(to)) {
+			r.PassedOn = append(r.PassedOn, PassedOn{Batch: batch, Records: to[batch]})
 		}
 		return nil
 	})
+}
+
+// keptFinding counts a record that was kept, and names it.
+func (p *Pipeline) keptFinding(e *importers.Entity, k *register.Kept, c *Retracted, to map[string]int64) finding.Finding {
+	why := ""
+	switch k.Why {
+	case register.KeptPassedOn:
+		c.PassedOn++
+		to[k.By]++
+		why = "batch " + k.By + " has it as well, and it is that batch's now"
+	case register.KeptShared:
+		c.OtherBatch++
+		why = "another batch has it as well, and it was corrected since"
+	case register.KeptChanged:
+		c.Changed++
+		why = "it was corrected since"
+	default:
+		c.InUse++
+		why = "a record that stays points to it"
+	}
+	f := finding.New("undo.kept")
+	f.Source, f.Sheet, f.Row, f.Line = k.Source, k.Sheet, int(k.Row), int(k.Line)
+	f.Message = fmt.Sprintf("The %s of snapshot %s stays in the register: %s.", e.Name, k.Snapshot, why)
+	for _, s := range p.batch.Sources {
+		if s.Name == k.Source {
+			f.File = s.File
+		}
+	}
+	return f
 }
 
 // undone reports whether an operation ended before the last undo did.

@@ -117,9 +117,9 @@ func TestUndoKeeps(t *testing.T) {
 		want := map[string]pipeline.Retracted{
 			"purpose":     {Entity: "purpose", Retracted: 1, InUse: 1},
 			"notice":      {Entity: "notice", Retracted: 1, InUse: 1},
-			"suppression": {Entity: "suppression", OtherBatch: 1},
+			"suppression": {Entity: "suppression", PassedOn: 1},
 			"case":        {Entity: "case", Retracted: 1, Changed: 1},
-			"consent":     {Entity: "consent", Retracted: 10, OtherBatch: 1},
+			"consent":     {Entity: "consent", Retracted: 10, PassedOn: 1},
 		}
 		for _, e := range r.Entities {
 			if w, ok := want[e.Entity]; ok && e != w {
@@ -130,7 +130,7 @@ func TestUndoKeeps(t *testing.T) {
 		if len(list) != 5 || list[0].Rule != "undo.kept" || list[0].File != "purposes.csv" || list[0].Row != 2 {
 			t.Fatalf("findings: %+v", list)
 		}
-		for i, why := range []string{"points to it", "points to it", "another batch", "corrected", "another batch"} {
+		for i, why := range []string{"points to it", "points to it", "batch another has it", "corrected", "batch another has it"} {
 			if !strings.Contains(list[i].Message, why) {
 				t.Errorf("%d: %s", i, list[i].Message)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sheetlift/importers"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
@@ -42,7 +43,7 @@ func (p *Pipeline) unfinishedOf(ctx context.Context, tx *store.Tx, batch string)
 		}
 		x := &unfinished{op: op, live: op.State == ledger.Running && op.LeaseUntil > now}
 		for _, c := range chunks {
-			if e := c.Text("entity"); e != unrecordedSaid && e != unrecordedReplaced { // which are no records
+			if importers.ByName(c.Text("entity")) != nil { // else what is counted are no records
 				x.done += c.Int("rows") + c.Int("records")
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sheetlift/importers"
@@ -108,7 +109,7 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 	}
 	verifyResult(q, check, DryRun+of, dry)
 	if dry != nil {
-		for _, f := range dry.Staged {
+		for _, f := range slices.Concat(dry.Staged, dry.knownFiles()) {
 			check("staged file "+stagedName(f.Source, f.Entity, f.Part)+of, checkStaged(f), finding.Count(f.Rows, "record", "records"))
 		}
 		if x := dry.Unrecorded; x != nil {
@@ -145,6 +146,13 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 		for _, f := range imp.Staged {
 			want += f.Rows
 		}
+		loaded, _, err := q.dryRunIn(ops, fr.Snapshot, imp.DryRun)
+		if err != nil {
+			return err
+		}
+		for _, f := range loaded.knownFiles() {
+			want += f.Rows
+		}
 		if !u.open && !u.undone(op) {
 			for _, f := range imp.Staged {
 				n, err := q.checkRegister(ctx, f, corrected)
@@ -153,7 +161,10 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 				}
 				check("register records of "+stagedName(f.Source, f.Entity, f.Part)+of, err, fmt.Sprintf("%s read back, contents equal; %d corrected since", finding.Count(n, "record", "records"), int64(f.Rows)-n))
 			}
-			if err := q.verifyUnrecorded(ctx, check, of, imp); err != nil {
+			if err := q.verifyUnrecorded(ctx, check, of, loaded); err != nil {
+				return err
+			}
+			if err := q.verifyKnown(ctx, check, of, loaded); err != nil {
 				return err
 			}
 		}
@@ -171,7 +182,7 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 			return err
 		}
 		if whole && got != want || got < want {
-			err = fmt.Errorf("the register has provenance for %s, imported: %d", finding.Count(got, "record", "records"), want)
+			err = fmt.Errorf("the register has provenance for %s, imported or vouched for: %d", finding.Count(got, "record", "records"), want)
 		}
 		check("provenance of the imported records"+of, err, finding.Count(got, "record", "records"))
 	}
@@ -184,10 +195,9 @@ func (p *Pipeline) verifySnapshot(ctx context.Context, check func(string, error,
 }
 
 // verifyUnrecorded checks what the register has of rows that gave no record.
-func (p *Pipeline) verifyUnrecorded(ctx context.Context, check func(string, error, string), of string, imp *ImportResult) error {
-	dry, _, err := p.importedDryRun(ctx, imp)
-	if err != nil || dry == nil || dry.Unrecorded == nil {
-		return err
+func (p *Pipeline) verifyUnrecorded(ctx context.Context, check func(string, error, string), of string, dry *DryRunResult) error {
+	if dry == nil || dry.Unrecorded == nil {
+		return nil
 	}
 	var n int64
 	for _, s := range p.batch.Sources {
@@ -206,6 +216,30 @@ func (p *Pipeline) verifyUnrecorded(ctx context.Context, check func(string, erro
 		n += held.Count
 	}
 	check("what rows say that gave no record, in the register"+of, nil, finding.Count(n, "entry", "entries")+" read back, contents equal")
+	return nil
+}
+
+// verifyKnown checks the marks of known rows, and that the records which they vouch for are there.
+func (p *Pipeline) verifyKnown(ctx context.Context, check func(string, error, string), of string, dry *DryRunResult) error {
+	if len(dry.knownFiles()) == 0 {
+		return nil
+	}
+	var n int64
+	for _, s := range p.batch.Sources {
+		inFiles, held, err := p.sumKnown(ctx, dry, s.Name)
+		if err != nil && !errors.As(err, new(*IntegrityError)) && !errors.As(err, new(*FileError)) {
+			return err
+		}
+		if err == nil && inFiles != held {
+			err = &IntegrityError{What: "register", Detail: "of source " + s.Name + " " + marksDiffer(&inFiles, &held), Remedy: "find out who changed the register since the import; restore it from a backup"}
+		}
+		if err != nil {
+			check("records of other batches that rows vouch for"+of, err, "")
+			return nil
+		}
+		n += held.Count
+	}
+	check("records of other batches that rows vouch for"+of, nil, finding.Count(n, "mark", "marks")+" read back, their records are there")
 	return nil
 }
 

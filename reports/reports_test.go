@@ -57,13 +57,14 @@ func results() map[string]any {
 				"suppression": {Records: 7},
 			},
 			Cases: pipeline.CaseCount{AsOf: "2026-10-01", Open: 3, Overdue: 1}},
-		"import": &pipeline.ImportResult{Outcome: again, DryRun: long, Entities: []pipeline.ImportedCount{{Entity: "consent", Table: "receipts", Records: 1}, {Entity: "consent", Table: "legacy_assertions", Records: 1199}}},
+		"import": &pipeline.ImportResult{Outcome: again, DryRun: long, Entities: []pipeline.ImportedCount{{Entity: "consent", Table: "receipts", Records: 1}, {Entity: "consent", Table: "legacy_assertions", Records: 1199}}, Vouched: 12},
 		"reconcile": &pipeline.ReconcileResult{Outcome: outcome(false),
 			Sources:  []pipeline.ReconciledSource{{Source: "consents", Frozen: pipeline.Tally{Count: 5}, Staged: pipeline.Tally{Count: 5}, Register: pipeline.Tally{Count: 4}}},
 			Entities: []pipeline.ReconciledEntity{{Source: "consents", Entity: "consent", Staged: pipeline.Tally{Count: 5}, Register: pipeline.Tally{Count: 5}, Agree: true}},
 			Sample:   []pipeline.SamplePair{{Source: "consents", Entity: "consent", Place: "a.csv, row 2", Record: "id", Agree: true}}},
 		"incomplete": &pipeline.ImportResult{Outcome: incomplete, DryRun: long},
-		"undo": &pipeline.UndoResult{Outcome: outcome(true), Snapshots: []string{"delta-1"}, Retracted: 3, Entities: []pipeline.Retracted{{Entity: "consent", Retracted: 3}},
+		"undo": &pipeline.UndoResult{Outcome: outcome(true), Snapshots: []string{"delta-1"}, Retracted: 3, Kept: 2, Released: 1, Entities: []pipeline.Retracted{{Entity: "consent", Retracted: 3, PassedOn: 2, Released: 1}},
+			PassedOn:       []pipeline.PassedOn{{Batch: "other", Records: 1}, {Batch: "third", Records: 1}},
 			KnownElsewhere: []pipeline.KnownElsewhere{{Batch: "other", Rows: 1, Next: "sheetlift dryrun"}, {Batch: "third", Rows: 1200, Next: "sheetlift dryrun"}}},
 		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, NotBrought: &pipeline.NotBrought{Known: 12, Why: "batch other was undone", Next: "sheetlift dryrun"},
 			Retracted: []pipeline.RetractedSnapshot{{Snapshot: "delta-1", Next: "sheetlift freeze --snapshot delta --source crm=/v/delta-1/data/crm.csv --obtained-at 2026-11-01T00:00:00Z"}}, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
@@ -72,7 +73,8 @@ func results() map[string]any {
 			Opposed: []pipeline.OpposedBy{{Snapshot: "delta-1", Place: pipeline.Place{Source: "consents", File: "a.csv", Row: 9, Line: 10, Column: "F", Cell: "F9"}},
 				{Batch: "other", Snapshot: "initial", SHA256: long, Place: pipeline.Place{Source: "list", Sheet: "People", Row: 7}}},
 			Values: map[string]string{"status": "given", "email": "(contact, 16 characters)", "missing": ""},
-			Places: []pipeline.TracePlace{{Batch: "small", Snapshot: "initial", Source: "consents", File: "a.csv", SHA256: long, Row: 3, Line: 4, Mapping: long, Staged: long, Cells: map[string]string{"status": "F3", "email": "C3"}}}}}},
+			Places: []pipeline.TracePlace{{Batch: "small", Snapshot: "initial", Source: "consents", File: "a.csv", SHA256: long, Row: 3, Line: 4, Mapping: long, Staged: long, Cells: map[string]string{"status": "F3", "email": "C3"}},
+				{Batch: "other", Snapshot: "initial", Source: "list", SHA256: long, Sheet: "People", Row: 9, Mapping: long, Staged: long, Known: true}}}}},
 		"verify": &pipeline.VerifyResult{Batch: "small", Checks: []pipeline.VerifyCheck{{What: "frozen bag", OK: true, Detail: "4 files"}, {What: "staged file", Detail: "changed"}}},
 	}
 }

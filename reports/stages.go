@@ -9,6 +9,7 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/pipeline"
+	"sheetlift/pipeline/finding"
 )
 
 func inventory(p *page, r *pipeline.InventoryResult) {
@@ -276,6 +277,9 @@ func imported(p *page, r *pipeline.ImportResult) {
 		t.add(e.Table, e.Records)
 	}
 	p.table("  ", t)
+	if r.Vouched > 0 {
+		p.prose("  ", counted(r.Vouched, "record")+" of other batches "+finding.Word(r.Vouched, "was", "were")+" there before: known rows vouch for "+finding.Word(r.Vouched, "it, and it stays", "them, and they stay")+" if those batches are undone")
+	}
 	p.line("  from the dry-run %s…", short(r.DryRun))
 	notBrought(p, r.NotBrought)
 	if len(r.ByRule) > 0 {
@@ -333,16 +337,28 @@ func undo(p *page, r *pipeline.UndoResult) {
 	p.head("undo", &r.Outcome, fmt.Sprintf("%s taken back, %s kept", counted(r.Retracted, "record"), number(r.Kept)))
 	t := table{head: []string{"entity", "taken back", "kept: corrected since", "kept: in another batch", "kept: in use"}}
 	for _, e := range r.Entities {
-		if e.Retracted+e.Changed+e.OtherBatch+e.InUse > 0 {
-			t.add(e.Entity, e.Retracted, e.Changed, e.OtherBatch, e.InUse)
+		if e.Retracted+e.Changed+e.PassedOn+e.OtherBatch+e.InUse > 0 {
+			t.add(e.Entity, e.Retracted, e.Changed, e.PassedOn+e.OtherBatch, e.InUse)
 		}
 	}
 	p.table("  ", t)
+	if len(r.PassedOn) > 0 {
+		var all int64
+		var words []string
+		for _, to := range r.PassedOn {
+			all += to.Records
+			words = append(words, fmt.Sprintf("batch %s %s", clean(to.Batch), number(to.Records)))
+		}
+		p.prose("  ", counted(all, "kept record")+finding.Word(all, " is now that of another batch, which has it as well: ", " are now those of other batches, which have them as well: ")+strings.Join(words, ", "))
+	}
+	if r.Released > 0 {
+		p.prose("  ", counted(r.Released, "record")+" that rows of this batch had only vouched for "+finding.Word(r.Released, "stays", "stay")+" with other batches")
+	}
 	if len(r.Snapshots) > 0 {
 		p.line("  no longer part of the batch: %s; once the initial snapshot is imported again, freeze their files again: `sheetlift status` names the commands", strings.Join(r.Snapshots, ", "))
 	}
 	if len(r.KnownElsewhere) > 0 {
-		p.prose("  ", clean(pipeline.KnownIn(r.KnownElsewhere))+" as known to the register; what only this batch had brought of their records is gone: on each of these batches, `sheetlift dryrun` says which rows it would accept now")
+		p.prose("  ", clean(pipeline.KnownIn(r.KnownElsewhere))+" as known to the register that vouch for nothing; what only this batch had brought of their records is gone: on each of these batches, `sheetlift dryrun` says which rows it would accept now")
 	}
 	p.findings(&r.Outcome)
 }

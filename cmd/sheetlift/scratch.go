@@ -88,6 +88,11 @@ func forget(r any) {
 		for i := range dry.Staged {
 			dry.Staged[i].Path = ""
 		}
+		if dry.Known != nil {
+			for i := range dry.Known.Files {
+				dry.Known.Files[i].Path = ""
+			}
+		}
 	}
 }
 

@@ -5,9 +5,9 @@
 //
 // One table an entity (purposes, notices, activities, retention_rules, suppressions, cases), two for consent (receipts,
 // legacy_assertions), and beside them id_map (external key ↔ id, one-to-one, holding digests of keys only), provenance (record →
-// file digest, sheet, row, row digest, batch, snapshot, mapping and staged digests), events (append-only, without values),
-// revisions (a counter per tenant and batch) and unrecorded (what rows say that gave no record and matters to others, with pseudonyms for
-// identifiers).
+// file digest, sheet, row, row digest, batch, snapshot, mapping and staged digests; of a row that only found its record there, the
+// version that it vouches for), events (append-only, without values), revisions (a counter per tenant and batch) and unrecorded (what
+// rows say that gave no record and matters to others, with pseudonyms for identifiers).
 //
 // # Identity
 //

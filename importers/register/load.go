@@ -49,15 +49,8 @@ func (g *Group) Load(ctx context.Context, tx *store.Tx) error {
 	if _, err := tx.Load(ctx, "provenance", provenanceColumns, newProvenanceSource(g)); err != nil {
 		return fmt.Errorf("load provenance: %w", err)
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
+	if err := recordChange(ctx, tx, "import", e.Name, int64(g.rows), o); err != nil {
 		return err
-	}
-	if _, err := tx.Exec(ctx, `
-		INSERT INTO events (tenant, at, kind, entity, batch, snapshot, source, records, digest, operation, operator)
-		VALUES ($1, $2, 'import', $3, $4, $5, $6, $7, $8, $9, $10)`,
-		o.Tenant, now, e.Name, o.Batch, o.Snapshot, o.Source, int64(g.rows), o.StagedDigest, o.Operation, o.Operator); err != nil {
-		return fmt.Errorf("record the import event: %w", err)
 	}
 	return advance(ctx, tx, o)
 }

@@ -35,25 +35,27 @@ func OwnRevision(ctx context.Context, tx *store.Tx, tenant, batch string) (int64
 	return n, nil
 }
 
-// Held is what the register knows of a key: the ids of its contents.
+// Held is what the register knows of a key: the ids of its contents. Missing is that of a consent.
 type Held struct {
 	ID, RecordID, ContentDigest string
+	Version                     int64
+	Missing                     string
 }
 
 // EachHeld calls f for each record of the entity from the source system.
 func EachHeld(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, system string, f func(Held) error) error {
-	recordID := "id"
+	recordID, missing := "id", "''"
 	if e.Event {
-		recordID = "record_id"
+		recordID, missing = "record_id", "COALESCE(missing, '')"
 	}
 	for _, table := range e.Tables {
-		rows, err := tx.Query(ctx, `SELECT id, `+recordID+`, content_digest FROM `+table+` WHERE tenant = $1 AND system = $2`, tenant, system)
+		rows, err := tx.Query(ctx, `SELECT id, `+recordID+`, content_digest, version, `+missing+` FROM `+table+` WHERE tenant = $1 AND system = $2`, tenant, system)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", table, err)
 		}
 		for rows.Next() {
 			var h Held
-			if err := rows.Scan(&h.ID, &h.RecordID, &h.ContentDigest); err != nil {
+			if err := rows.Scan(&h.ID, &h.RecordID, &h.ContentDigest, &h.Version, &h.Missing); err != nil {
 				rows.Close()
 				return fmt.Errorf("read %s: %w", table, err)
 			}
@@ -315,7 +317,11 @@ type Provenance struct {
 	Row, Line                           int64
 	RowDigest                           string
 	MappingDigest, StagedDigest         string
+	Vouched                             int64 // of a row that was skipped as known: the version in which the register held the record; else 0
 }
+
+// Live reports whether no undo took back what the row brought or vouched for.
+func (p *Provenance) Live() bool { return !strings.Contains(p.Snapshot, Retracted) }
 
 // EachProvenance calls f for each provenance row of a batch and, unless id is empty, of that record only.
 func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string, f func(Provenance) error) error {
@@ -326,7 +332,8 @@ func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string,
 	return eachProvenance(ctx, tx, cond, args, f)
 }
 
-// EachOnlyFrom calls f with the id of each record that some snapshots of a batch alone have brought, as far as nothing was retracted.
+// EachOnlyFrom calls f with the id of each record that some snapshots of a batch alone have brought, as far as nothing was retracted. That
+// other batches found it there since makes no difference.
 func EachOnlyFrom(ctx context.Context, tx *store.Tx, tenant, batch string, snapshots []string, f func(id string) error) error {
 	if len(snapshots) == 0 {
 		return nil
@@ -340,8 +347,8 @@ func EachOnlyFrom(ctx context.Context, tx *store.Tx, tenant, batch string, snaps
 	rows, err := tx.Query(ctx, `
 		SELECT DISTINCT p.id
 		FROM provenance p
-		WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot `+in+`
-			AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.id = p.id AND (o.batch <> $2 OR o.snapshot NOT `+in+`) AND o.`+live+`)`, args...)
+		WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot `+in+` AND p.vouched = 0
+			AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.id = p.id AND (o.batch <> $2 AND o.vouched = 0 OR o.batch = $2 AND o.snapshot NOT `+in+`) AND o.`+live+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("read provenance: %w", err)
 	}
@@ -365,7 +372,7 @@ func EachOfRow(ctx context.Context, tx *store.Tx, tenant, batch, source string, 
 
 func eachProvenance(ctx context.Context, tx *store.Tx, cond string, args []any, f func(Provenance) error) error {
 	rows, err := tx.Query(ctx, `
-		SELECT id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest
+		SELECT id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest, vouched
 		FROM provenance
 		WHERE `+cond+`
 		ORDER BY snapshot, source, row, id`, args...)
@@ -375,7 +382,7 @@ func eachProvenance(ctx context.Context, tx *store.Tx, cond string, args []any, 
 	defer rows.Close()
 	for rows.Next() {
 		var p Provenance
-		if err := rows.Scan(&p.ID, &p.Entity, &p.Batch, &p.Snapshot, &p.Source, &p.FileDigest, &p.Sheet, &p.Row, &p.Line, &p.RowDigest, &p.MappingDigest, &p.StagedDigest); err != nil {
+		if err := rows.Scan(&p.ID, &p.Entity, &p.Batch, &p.Snapshot, &p.Source, &p.FileDigest, &p.Sheet, &p.Row, &p.Line, &p.RowDigest, &p.MappingDigest, &p.StagedDigest, &p.Vouched); err != nil {
 			return fmt.Errorf("read provenance: %w", err)
 		}
 		if err := f(p); err != nil {
@@ -386,7 +393,8 @@ func eachProvenance(ctx context.Context, tx *store.Tx, cond string, args []any, 
 }
 
 // UndatedObtained gives, for the records of an event-like entity (suppression, case, consent) that bear no date of their own,
-// when the first export that holds them was obtained.
+// when the first export that brought them was obtained. A record whose bringer was undone has only rows that found it there: then the
+// latest of these exports counts, for the later it is, the more it stands against.
 func UndatedObtained(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, filter Filter) (map[string]int64, error) {
 	obtained := map[string]int64{}
 	date := map[string]string{"suppression": "occurred_at", "consent": "occurred_at", "case": "closed_at"}[e.Name]
@@ -396,9 +404,9 @@ func UndatedObtained(ctx context.Context, tx *store.Tx, e *importers.Entity, ten
 	cond, args := filter.where(e, tenant)
 	for _, table := range e.Tables {
 		rows, err := tx.Query(ctx, `
-			SELECT p.id, MIN(p.obtained_at)
+			SELECT p.id, COALESCE(MIN(CASE WHEN p.vouched = 0 THEN p.obtained_at END), MAX(p.obtained_at))
 			FROM provenance p
-			WHERE p.id IN (SELECT id FROM `+table+` WHERE `+cond+` AND `+date+` IS NULL)
+			WHERE p.id IN (SELECT id FROM `+table+` WHERE `+cond+` AND `+date+` IS NULL) AND p.`+live+`
 			GROUP BY p.id`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", table, err)

@@ -61,12 +61,20 @@ func NextRetract(ctx context.Context, tx *store.Tx, pass RetractPass, after stri
 	return *last, nil
 }
 
-// Three conditions on the record r of a provenance table, each with the batch as $2. What this batch corrected itself, with a
-// later snapshot, has a provenance row for each of its versions.
+// The version that provenance rows o of one batch lead to: that which it found in the register, and one more for each that it brought.
+const leadsTo = `SUM(CASE WHEN o.vouched = 0 THEN 1 ELSE o.vouched END)`
+
+// Conditions on the record r of a provenance table, each with the batch as $2. What this batch corrected itself, with a later snapshot,
+// has a provenance row for each of its versions.
 const (
-	unchanged = `r.version = (SELECT COUNT(*) FROM provenance o WHERE o.id = r.id AND o.batch = $2 AND o.` + live + `)`
+	unchanged = `r.version = (SELECT ` + leadsTo + ` FROM provenance o WHERE o.id = r.id AND o.batch = $2 AND o.` + live + `)`
 	shared    = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.batch <> $2 AND o.` + live + `)`
 	brought   = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.batch = $2 AND o.entity = $3 AND o.` + live + `)`
+
+	// another batch stands for just what the register holds
+	upheld = `EXISTS (
+		SELECT 1 FROM provenance o WHERE o.id = r.id AND o.batch <> $2 AND o.` + live + `
+		GROUP BY o.batch HAVING ` + leadsTo + ` = r.version)`
 )
 
 // inUse is the condition on a record r of a configuration that another record of the register points to it.
@@ -97,9 +105,12 @@ func inUse(e *importers.Entity) string {
 }
 
 // RetractChunk takes the batch's records with ids after one and up to another out of the register, but for those that somebody else
-// corrected since, those that another batch brought as well, and configuration that a record which stays points to. Their
+// corrected since, those that another batch has as well, and configuration that a record which stays points to. Their
 // provenance stays, its snapshot marked; an event says how many there were; the id map is append-only and keeps its rows. It
 // returns how many it took out.
+//
+// A record that another batch has as the register holds it is from now on that batch's alone: the provenance of this one is marked, with
+// an event of its own.
 func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, last, mark string, o Origin) (int64, error) {
 	e := pass.Entity
 	cond := ""
@@ -124,26 +135,57 @@ func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, la
 	for _, table := range e.Tables {
 		held += ` AND NOT EXISTS (SELECT 1 FROM ` + table + ` r WHERE r.id = provenance.id)`
 	}
+	if err := markRetracted(ctx, tx, held, e, after, last, mark, o); err != nil {
+		return 0, err
+	}
+	var passed int64
+	for _, table := range e.Tables {
+		k, err := passOn(ctx, tx, e, table, cond, after, last, mark, o)
+		if err != nil {
+			return 0, err
+		}
+		passed += k
+	}
+	if n > 0 {
+		if err := recordChange(ctx, tx, "retract", e.Name, n, o); err != nil {
+			return 0, err
+		}
+	}
+	if passed > 0 {
+		if err := recordChange(ctx, tx, "retract", e.Name+provenancePart, passed, o); err != nil {
+			return 0, err
+		}
+	}
+	if n+passed == 0 {
+		return 0, nil
+	}
+	return n, advance(ctx, tx, o)
+}
+
+// provenancePart is what an event adds to the name of an entity if not its records were retracted, but their provenance.
+const provenancePart = ".provenance"
+
+// markRetracted marks the live provenance of the batch between two ids that a further condition lets through.
+func markRetracted(ctx context.Context, tx *store.Tx, cond string, e *importers.Entity, after, last, mark string, o Origin) error {
 	if _, err := tx.Exec(ctx, `
 		UPDATE provenance SET snapshot = snapshot || $6
-		WHERE tenant = $1 AND batch = $2 AND entity = $3 AND id > $4 AND id <= $5 AND `+live+held,
+		WHERE tenant = $1 AND batch = $2 AND entity = $3 AND id > $4 AND id <= $5 AND `+live+cond,
 		o.Tenant, o.Batch, e.Name, after, last, mark); err != nil {
-		return 0, fmt.Errorf("mark provenance: %w", err)
+		return fmt.Errorf("mark provenance: %w", err)
+	}
+	return nil
+}
+
+// passOn leaves records to the batches that have them as the register holds them. It returns how many.
+func passOn(ctx context.Context, tx *store.Tx, e *importers.Entity, table, cond, after, last, mark string, o Origin) (n int64, err error) {
+	from := ` FROM ` + table + ` r WHERE r.tenant = $1 AND r.id > $4 AND r.id <= $5` + cond + ` AND ` + brought + ` AND ` + upheld
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*)`+from, o.Tenant, o.Batch, e.Name, after, last).Scan(&n); err != nil {
+		return 0, fmt.Errorf("look for records of other batches in %s: %w", table, err)
 	}
 	if n == 0 {
 		return 0, nil
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := tx.Exec(ctx, `
-		INSERT INTO events (tenant, at, kind, entity, batch, snapshot, source, records, digest, operation, operator)
-		VALUES ($1, $2, 'retract', $3, $4, $5, '', $6, '', $7, $8)`,
-		o.Tenant, now, e.Name, o.Batch, o.Snapshot, n, o.Operation, o.Operator); err != nil {
-		return 0, fmt.Errorf("record the retraction: %w", err)
-	}
-	return n, advance(ctx, tx, o)
+	return n, markRetracted(ctx, tx, ` AND id IN (SELECT r.id`+from+`)`, e, after, last, mark, o)
 }
 
 // RetractedBy counts, by entity, the records that an operation retracted.
@@ -174,9 +216,10 @@ type KeptBecause int
 
 // Why a retraction leaves a record: the first that holds.
 const (
-	KeptShared  KeptBecause = iota // another batch brought it as well
-	KeptChanged                    // somebody else corrected it since
-	KeptInUse                      // configuration that a record which stays points to
+	KeptShared   KeptBecause = iota // another batch has it as well, and it was corrected since
+	KeptChanged                     // somebody else corrected it since
+	KeptInUse                       // configuration that a record which stays points to
+	KeptPassedOn                    // it is another batch's now
 )
 
 // Kept is a record that a retraction left in the register, at its first place.
@@ -184,6 +227,8 @@ type Kept struct {
 	Snapshot, Source, Sheet string
 	Row, Line               int64
 	Why                     KeptBecause
+	By                      string // passed on: a batch that has it
+	Vouched                 bool   // passed on: the batch itself had only found it in the register
 }
 
 // EachKept calls f for each record of the entity that the register still holds from the batch, once.
@@ -222,6 +267,50 @@ func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, ba
 		}()
 		if err != nil {
 			return fmt.Errorf("read what %s keeps of a batch: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// EachPassedOn calls f for each record of the entity that the retraction with that mark left to other batches, once.
+func EachPassedOn(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch, mark string, f func(Kept) error) error {
+	for _, table := range e.Tables {
+		err := func() error {
+			rows, err := tx.Query(ctx, `
+				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line,
+					(SELECT MIN(o.vouched) FROM provenance o WHERE o.id = p.id AND o.batch = $2 AND o.snapshot LIKE '%' || $4),
+					(SELECT MIN(o.batch) FROM provenance o WHERE o.id = p.id AND o.batch <> $2 AND o.`+live+`)
+				FROM provenance p
+				JOIN `+table+` r ON r.id = p.id
+				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4
+				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name, mark)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			told := map[string]bool{}
+			for rows.Next() {
+				k := Kept{Why: KeptPassedOn}
+				var id string
+				var vouched int64
+				var by *string
+				if err := rows.Scan(&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line, &vouched, &by); err != nil {
+					return err
+				}
+				if by == nil || told[id] { // brought anew since, or told already
+					continue
+				}
+				told[id] = true
+				k.Snapshot, _, _ = strings.Cut(k.Snapshot, Retracted)
+				k.By, k.Vouched = *by, vouched > 0
+				if err := f(k); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		}()
+		if err != nil {
+			return fmt.Errorf("read what %s has of other batches: %w", table, err)
 		}
 	}
 	return nil

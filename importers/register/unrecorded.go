@@ -174,15 +174,8 @@ func recordUnrecorded(ctx context.Context, tx *store.Tx, kind string, n int64, o
 	if n == 0 {
 		return nil
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
+	if err := recordChange(ctx, tx, kind, "unrecorded", n, o); err != nil {
 		return err
-	}
-	if _, err := tx.Exec(ctx, `
-		INSERT INTO events (tenant, at, kind, entity, batch, snapshot, source, records, digest, operation, operator)
-		VALUES ($1, $2, $3, 'unrecorded', $4, $5, '', $6, $7, $8, $9)`,
-		o.Tenant, now, kind, o.Batch, o.Snapshot, n, o.StagedDigest, o.Operation, o.Operator); err != nil {
-		return fmt.Errorf("record the %s event: %w", kind, err)
 	}
 	return advance(ctx, tx, o)
 }
