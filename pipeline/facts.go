@@ -25,6 +25,10 @@ type facts struct {
 	links       *importers.Links
 	linked      bool                            // links are built: who is one subject is known
 	heard       againstStash                    // all that speaks against some consent
+	byKey       againstStash                    // of it, what is about whom a record names; records has its id
+	named       againstStash                    // by record id, which records has: keys of subjects of this batch
+	meant       map[uuid.UUID][][]importers.Key // by record id that byKey has: the subjects, see followKeys
+	asked       map[uuid.UUID]bool              // record ids that rows of other batches mean; nothing is added once sources are read
 	keepAll     bool                            // nothing of it is dropped
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
 	mixed       []mixedRow                      // until they are settled
@@ -69,7 +73,7 @@ func newFacts() *facts {
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
 		held: map[uuid.UUID][sha256.Size]byte{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
-		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{},
+		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{}, meant: map[uuid.UUID][][]importers.Key{}, asked: map[uuid.UUID]bool{},
 	}
 }
 
@@ -154,6 +158,9 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 	if x.KeyDup {
 		f.group(&x)
 	}
+	if x.KeyDup || f.asked[x.recordUID] {
+		f.name(&x)
+	}
 	if x.Entity.Config {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
 		f.edition++
@@ -216,8 +223,18 @@ func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, links []impo
 	}
 }
 
+// close gives back what is stashed.
+func (f *facts) close() {
+	for _, s := range []*againstStash{&f.heard, &f.byKey, &f.named} {
+		s.close()
+	}
+}
+
 // say takes in what is said against consents of the subject of keys.
 func (f *facts) say(a *against, keys []importers.Key, links []importers.LinkKey) {
+	if a.meant != uuid.Nil {
+		f.sayByKey(*a)
+	}
 	if a.keys = keys; len(a.keys) > 0 {
 		if f.keepAll {
 			a.keys = slices.Clone(keys)

@@ -62,6 +62,7 @@ func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
 	}
 	for i := range x.records {
 		d.cameAgainst(c, row.Num, &x.records[i])
+		d.facts.name(&x.records[i])
 	}
 }
 
@@ -111,12 +112,12 @@ func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) er
 	err := sh.view.hear(ctx, plan, func(row *mappings.Row, h *heardRow) {
 		said(row, func(k int, rec *mappings.RecordOut) {
 			id := fmt.Sprintf("%s heard %d record %d", sh.src.Name, row.Num, k)
-			d.facts.know(&rec.Record, id, sh.src.System, sh.src.obtained, standing{rejected: true})
+			d.facts.know(&rec.Record, id, sh.src.System, sh.src.obtained, standing{rejected: true, meant: d.meant(plan, sh.src.System, row, rec)})
 			d.elsewhere = append(d.elsewhere, newSpoken(id, sh.src, rec, spoken{row: h.row, heard: true}))
 		})
 		at := &register.Unrecorded{Source: sh.src.Name, System: sh.src.System, FileDigest: sh.env.FileDigest, Sheet: sh.env.Sheet, Row: int64(h.row), Stray: true, Rejected: true}
 		if fault == nil {
-			fault = d.unsaid.sayAgainst(row, sh.src, at)
+			fault = d.unsaid.sayAgainst(row, plan, sh.src, at)
 		}
 	})
 	return errors.Join(err, fault)
@@ -313,7 +314,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		}
 		said(row, func(k int, rec *mappings.RecordOut) {
 			id := fmt.Sprintf("%s of %s row %d record %d", s.Name, fr.Snapshot, row.Num, k)
-			l.facts.know(&rec.Record, id, s.System, s.obtained, standing{rejected: true})
+			l.facts.know(&rec.Record, id, s.System, s.obtained, standing{rejected: true, meant: l.meant(plan, s.System, row, rec)})
 			at.snapshot, at.number = fr.Snapshot, fr.Number
 			l.elsewhere = append(l.elsewhere, newSpoken(id, s, rec, at))
 		})

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/pipeline/store"
@@ -17,9 +19,10 @@ type circle struct {
 	whole      bool // no part: all of the register
 	keys       map[importers.Key]bool
 	rows       [][]importers.Key
-	ids        map[string]map[string]bool // by entity
-	said       []*register.Unrecorded     // in rows that gave no record
-	pseudonyms *importers.Pseudonyms      // keys are pseudonyms, since those of such rows are; nil if there are no such rows
+	ids        map[string]map[string]bool      // by entity
+	said       []*register.Unrecorded          // in rows that gave no record
+	meant      map[uuid.UUID][][]importers.Key // by record id: the subjects that such rows mean by their keys
+	pseudonyms *importers.Pseudonyms           // keys are pseudonyms, since those of such rows are; nil if there are no such rows
 }
 
 // circlePasses is how often the register is gone over for a circle, circleRows how many records it may have. Chains of links are short,
@@ -41,6 +44,9 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 	}
 	if some {
 		c.pseudonyms = p.id.Pseudonyms()
+		if c.meant, err = p.allMeant(ctx, tx); err != nil {
+			return nil, err
+		}
 	}
 	for _, k := range c.as(keys) {
 		c.keys[k] = true
@@ -80,6 +86,9 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 		if c.pseudonyms != nil {
 			c.said = c.said[:0]
 			err := eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
+				for _, of := range c.meant[meantOf(u)] {
+					keys = append(keys, c.as(of)...)
+				}
 				if has(keys) {
 					said := *u
 					c.said = append(c.said, &said)
@@ -208,6 +217,14 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 	}
 	if p.near.pseudonyms != nil {
 		if err := p.hear(ctx, tx, p.near, f); err != nil {
+			return s, nil, err
+		}
+		if err := f.followKeys(func(of map[uuid.UUID][][]importers.Key) error {
+			for record := range of {
+				of[record] = p.near.meant[record]
+			}
+			return nil
+		}); err != nil {
 			return s, nil, err
 		}
 	}
