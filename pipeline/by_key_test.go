@@ -164,6 +164,10 @@ func TestRuleARejectedNoIsAboutTheRecordOfItsKeyForOtherBatches(t *testing.T) {
 			if err != nil || len(tr.Records[0].Opposed) != want {
 				t.Errorf("batch %s: %+v, %v; want %d rows against it", batch, tr, err, want)
 			}
+			st, err := h.open().Status(t.Context())
+			if own := batch == "acme-2027"; err != nil || st.StillGiven != map[bool]int{true: want}[own] || st.StillGivenElsewhere != map[bool]int{false: want}[own] {
+				t.Errorf("batch %s: %+v, %v; want %d", batch, st, err, want)
+			}
 		}
 		opposed("acme-2026", 1)
 		opposed("acme-2027", 1)

@@ -216,6 +216,16 @@ func stillGiven(p *page, n int) {
 	}
 }
 
+// stillGivenElsewhere says the same of rejected rows of other batches, which have the findings.
+func stillGivenElsewhere(p *page, n int) {
+	switch {
+	case n == 1:
+		p.prose("  ", "1 consent of this batch is given in the register though a rejected row of another batch speaks against it (trace of the consent names the row)")
+	case n > 1:
+		p.prose("  ", counted(n, "consent")+" of this batch are given in the register though rejected rows of other batches speak against them (trace of a consent names the rows)")
+	}
+}
+
 // cases says how many cases are open, and the day they are counted by: what that day is.
 func cases(p *page, c pipeline.CaseCount, where, what string) {
 	if c.Open > 0 {
@@ -296,6 +306,7 @@ func reconcile(p *page, r *pipeline.ReconcileResult) {
 	}
 	p.head("reconcile", &r.Outcome, verdict)
 	stillGiven(p, r.StillGiven)
+	stillGivenElsewhere(p, r.StillGivenElsewhere)
 	if p.brief && r.Passed {
 		return
 	}
