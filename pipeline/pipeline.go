@@ -314,9 +314,12 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, listed, rejects, asOf := hideStaged(r.Staged), r.Listed, r.Rejects, r.Cases.AsOf
-		r.Listed, r.Rejects, r.Cases.AsOf = "", nil, ""
-		return func() { restore(); r.Listed, r.Rejects, r.Cases.AsOf = listed, rejects, asOf }
+		restore, listed, rejects, values, asOf := hideStaged(r.Staged), r.Listed, r.Rejects, r.Values, r.Cases.AsOf
+		r.Listed, r.Rejects, r.Values, r.Cases.AsOf = "", nil, nil, ""
+		return func() {
+			restore()
+			r.Listed, r.Rejects, r.Values, r.Cases.AsOf = listed, rejects, values, asOf
+		}
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}

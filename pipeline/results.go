@@ -233,6 +233,7 @@ type DryRunResult struct {
 	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
 	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
 	Rejects    []RejectsFile   `json:"rejects,omitempty"`         // written on demand; no part of the digest
+	Values     *ValuesFile     `json:"values,omitempty"`          // as Rejects
 }
 
 // RejectsFile is a file of rejected rows for their owner to mend.

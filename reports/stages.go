@@ -200,6 +200,9 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	for _, f := range r.Rejects {
 		p.line("  %s to mend: %s (personal data)", counted(f.Rows, "row"), clean(f.File))
 	}
+	if f := r.Values; f != nil {
+		p.line("  faults with their values: %s, %s (personal data)", number(f.Values), clean(f.File))
+	}
 }
 
 // StillGiven words how many given consents of the register rejected rows speak against.
