@@ -11,6 +11,7 @@ type NamedRecord struct {
 	Key    string
 	Spec   int  // index of the record in the mapping
 	Unread bool // an identifier of its subject is there and can't be read
+	Rows   int  // of the sheet, with the key
 }
 
 // Named lists the records whose keys can be read in a row that was rejected or skipped: the row does not give them, but it
@@ -37,7 +38,7 @@ func (pl *Plan) Named(row *Row) []NamedRecord {
 			return nil
 		})
 		if whole {
-			list = append(list, NamedRecord{s.entity, string(key), n, s.unread(row.Block, row.Index)})
+			list = append(list, NamedRecord{s.entity, string(key), n, s.unread(row.Block, row.Index), max(1, pl.groups[n][row.Num])})
 		}
 	}
 	return list
