@@ -269,22 +269,15 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 func EachSubjectOf(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, records []string, f func(id, recordID, system string, rec *importers.Record) error) error {
 	filter := Filter{}
 	if records != nil {
-		filter.Cond = recordColumn(e) + " IN ("
+		marks := make([]string, len(records))
 		for i, id := range records {
-			filter.Cond += fmt.Sprintf("%s$%d", sep(i), FirstArg+i)
+			marks[i] = fmt.Sprintf("$%d", FirstArg+i)
 			filter.Args = append(filter.Args, id)
 		}
-		filter.Cond += ")"
+		filter.Cond = recordColumn(e) + " IN (" + strings.Join(marks, ", ") + ")"
 	}
 	cond, args := filter.where(e, tenant)
 	return eachSubject(ctx, tx, e, cond, args, f)
-}
-
-func sep(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return ", "
 }
 
 // recordColumn holds the record id, which several events may share.
