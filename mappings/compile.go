@@ -226,29 +226,17 @@ func (pl *Plan) decideDate(r *fieldReader, k int, c *ColumnProfile) (list []find
 	return list
 }
 
-// optOut are pieces of headers that ask for an opt-out, letters only.
-var optOut = []string{
-	"optout", "optedout", "unsub", "blacklist", "blocklist", "donot", "dont", "noemail", "nomail", "suppress", "withdr", "objection", "objected",
-	"abgemeldet", "abmeld", "austrag", "ausgetragen", "zurückgezogen", "zurueckgezogen", "desinscri", "désinscri", "afmeld", "ingetrokken", "intrekk", "uitschrijf", "revok", "revoc", "révoc", "ritirat",
-	"dnc", "blocked", "geblockt", "keinewerb", "keinemail", "keinenewsletter", "keinkontakt", "keineanruf", "nocall", "nosms", "nocontact", "nodesea", "noquiere", "noautoriza", "noacepta", "nepas", "nonricevere", "nonautorizz", "nonaccett", "naoaceita", "naodeseja", "nietbenaderen", "geenmail", "geenreclame", "geennieuwsbrief", "nãoaceita", "nãodeseja", "widerspr", "widerruf", "gesperrt", "desabonn", "désabonn", "opposition", "baja", "disiscri", "descadastr", "afgemeld", "uitgeschreven",
-	"sperre", "sperrvermerk", "werbeverbot", "kontaktverbot", "nichterlaubt", "nichterwünscht", "unerwünscht", "robinson", "listerouge", "stoppub", "pasdenewsletter", "pasdepub", "bloqué", "bloqueado", "bloccato", "geblokkeerd",
-	"sinpublicidad", "excludefrom", "marketingblock", "emailblock", "mailblock", "noncontatt", "excluirde", "nãocontatar", "semcontato", "nietcontact", "nietmailen",
-}
-
 func (pl *Plan) decidePolarity(f *fieldProgram, col int, c *ColumnProfile) []finding.Finding {
 	if !f.yesGiven {
 		return nil
 	}
-	if !SoundsLikeOptOut(c.Name) {
+	if OptOutOf(c.Name) != SureOptOut {
 		return nil
 	}
 	w := pl.at("consent.polarity", col, f.path)
 	w.Message = "The header of " + quoteName(c.Name) + " sounds like an opt-out, but yes is mapped as consent."
 	return []finding.Finding{w}
 }
-
-// SoundsLikeOptOut reports whether a header asks whether somebody does not want something.
-func SoundsLikeOptOut(header string) bool { return headerHolds(header, optOut...) }
 
 // headerHolds reports whether one of the pieces stands in the letters of a header.
 func headerHolds(header string, pieces ...string) bool {

@@ -91,7 +91,7 @@ func (p *program) dropping(c *condition, spec int, column func(Column) int, head
 		name = header[d.col]
 	}
 	switch {
-	case SoundsLikeOptOut(name):
+	case OptOutOf(name) == SureOptOut:
 		d.plain, d.inverted = true, d.inverted || !yesGiven
 	case headerHolds(name, asking...), stated && c.asksAnswer():
 		d.plain = true

@@ -1,12 +1,17 @@
 package mappings
 
-import "sheetlift/importers"
+import (
+	"sheetlift/importers"
+	"sheetlift/importers/source"
+)
 
 // NamedRecord is a record that a row speaks of, whether the row gives it or not.
 type NamedRecord struct {
 	Entity *importers.Entity
 	Key    string
-	Spec   int // index of the record in the mapping
+	Spec   int  // index of the record in the mapping
+	Unread bool // an identifier of its subject is there and can't be read
+	Rows   int  // of the sheet, with the key
 }
 
 // Named lists the records whose keys can be read in a row that was rejected or skipped: the row does not give them, but it
@@ -33,8 +38,21 @@ func (pl *Plan) Named(row *Row) []NamedRecord {
 			return nil
 		})
 		if whole {
-			list = append(list, NamedRecord{s.entity, string(key), n})
+			list = append(list, NamedRecord{s.entity, string(key), n, s.unread(row.Block, row.Index), max(1, pl.groups[n][row.Num])})
 		}
 	}
 	return list
+}
+
+// unread reports whether an identifier of the subject can't be read, not even as what it means (see bare).
+func (s *boundSpec) unread(b *source.Block, i int) bool {
+	for _, j := range s.who {
+		if s.readers[j].read(b, i).bad.rule == "" {
+			continue
+		}
+		if _, meant := s.readers[j].bare(b, i); !meant {
+			return true
+		}
+	}
+	return false
 }

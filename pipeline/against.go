@@ -31,6 +31,7 @@ type standing struct {
 	row      int         // of a row of several records, see mixedRow; else 0
 	aside    *setAside   // no consent event: it rests on another lawful basis, and opposes nothing
 	foreign  bool        // it stands in a rejected row of another batch
+	meant    uuid.UUID   // the record whose subject it is about by its key, see meant
 }
 
 // rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.

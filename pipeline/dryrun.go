@@ -236,7 +236,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 		})
 		return list, err
 	}
-	defer d.facts.heard.close()
+	defer d.facts.close()
 	d.facts.keepAll = p.snap.kind == Delta // what the register has of a withdrawal that comes again is asked for by its id
 	if err := p.registerFacts(ctx, d.facts); err != nil {
 		return err
@@ -357,6 +357,9 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 		early = 0 // all are left to be settled
 	}
 	if err := d.leftOut(ctx); err != nil {
+		return err
+	}
+	if err := d.followKeys(ctx); err != nil {
 		return err
 	}
 	if err := d.facts.link(); err != nil {

@@ -23,23 +23,27 @@ type facts struct {
 	notices     map[string]*notice         // by id and version, and by wording digest
 	retention   []importers.RetentionRule
 	links       *importers.Links
-	linked      bool                           // links are built: who is one subject is known
-	words       words                          // of the list against
-	heard       againstStash                   // all that speaks against some consent
-	keepAll     bool                           // nothing of it is dropped
-	against     []*against                     // of it, once linked, what may speak against a consent of another record
-	mixed       []mixedRow                     // until they are settled
-	unsure      []unsureLink                   // until links are built
-	unsureAt    map[int32]string               // by place: some link there may not come into the register, and where it stands in another batch
-	filed       map[int32][]*against           // by place (see importers.Links), once linked
-	keys        map[uuid.UUID]*keyGroup        // by record id: keys that occur more than once
-	left        map[uuid.UUID]bool             // record ids whose key rows hold that were rejected before and did not come back
-	shared      map[[2]string]bool             // (system, entity) that several sources bring
-	held        map[uuid.UUID]heldRecord       // by record or event id
-	heldRecords map[uuid.UUID]bool             // record ids of held events
-	imported    map[place]bool                 // rows that this batch has brought in before
-	unrecorded  map[uuid.UUID]bool             // what this batch's rows said that gave no record, as the register has it
-	foreign     map[string]register.Unrecorded // by id: what rejected rows of other batches say against consents
+	linked      bool                            // links are built: who is one subject is known
+	words       words                           // of the list against
+	heard       againstStash                    // all that speaks against some consent
+	byKey       againstStash                    // of it, what is about whom a record names; records has its id
+	named       againstStash                    // by record id, which records has: keys of subjects of this batch
+	meant       map[uuid.UUID][][]importers.Key // by record id that byKey has: the subjects, see followKeys
+	asked       map[uuid.UUID]bool              // record ids that rows of other batches mean; nothing is added once sources are read
+	keepAll     bool                            // nothing of it is dropped
+	against     []*against                      // of it, once linked, what may speak against a consent of another record
+	mixed       []mixedRow                      // until they are settled
+	unsure      []unsureLink                    // until links are built
+	unsureAt    map[int32]string                // by place: some link there may not come into the register, and where it stands in another batch
+	filed       map[int32][]*against            // by place (see importers.Links), once linked
+	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
+	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back
+	shared      map[[2]string]bool              // (system, entity) that several sources bring
+	held        map[uuid.UUID]heldRecord        // by record or event id
+	heldRecords map[uuid.UUID]bool              // record ids of held events
+	imported    map[place]bool                  // rows that this batch has brought in before
+	unrecorded  map[uuid.UUID]bool              // what this batch's rows said that gave no record, as the register has it
+	foreign     map[string]register.Unrecorded  // by id: what rejected rows of other batches say against consents
 
 	standsUnrecorded map[register.RowOf]bool // rejected rows of this batch that the register knows of
 
@@ -78,7 +82,7 @@ func newFacts() *facts {
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		words: words{}, links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
 		held: map[uuid.UUID]heldRecord{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
-		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{},
+		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{}, meant: map[uuid.UUID][][]importers.Key{}, asked: map[uuid.UUID]bool{},
 	}
 }
 
@@ -163,6 +167,9 @@ func (f *facts) learn(x identified, obtained int64, s standing) {
 	if x.KeyDup {
 		f.group(&x)
 	}
+	if x.KeyDup || f.asked[x.recordUID] {
+		f.name(&x)
+	}
 	if x.Entity.Config {
 		put(f.pending, x.Entity.Name, configKey(&x.Record))
 		f.edition++
@@ -225,8 +232,18 @@ func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, links []impo
 	}
 }
 
+// close gives back what is stashed.
+func (f *facts) close() {
+	for _, s := range []*againstStash{&f.heard, &f.byKey, &f.named} {
+		s.close()
+	}
+}
+
 // say takes in what is said against consents of the subject of keys.
 func (f *facts) say(a *against, keys []importers.Key, links []importers.LinkKey) {
+	if a.meant != uuid.Nil {
+		f.sayByKey(*a)
+	}
 	if a.keys = keys; len(a.keys) > 0 {
 		if f.keepAll {
 			a.keys = slices.Clone(keys)

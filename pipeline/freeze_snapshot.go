@@ -85,6 +85,9 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 		}
 		pending, live = wait.gate, live[:len(live)-1]
 	}
+	if err := p.newerThan(ctx, slices.DeleteFunc(slices.Clone(live), func(f *FreezeResult) bool { return again && f == before }), files); err != nil {
+		return nil, err
+	}
 	for q.snap.name != before.Snapshot && q.occupied(files, previous) { // by a freeze that died and was given up
 		highest++
 		q.snap.name = fmt.Sprintf("%s-%d", spec.Kind, highest+1)
@@ -286,7 +289,15 @@ func (p *Pipeline) givenFiles(spec SnapshotSpec) ([]given, error) {
 		}
 	}
 	slices.SortFunc(list, func(a, b given) int { return strings.Compare(a.label, b.label) })
-	if at.IsZero() || spec.Kind != Delta {
+	if spec.Kind != Delta {
+		return list, nil
+	}
+	for i := range list {
+		if err := p.notAhead(&list[i], time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	if at.IsZero() {
 		return list, nil
 	}
 	for _, s := range p.opt.Batch.Sources {
@@ -296,6 +307,51 @@ func (p *Pipeline) givenFiles(spec SnapshotSpec) ([]given, error) {
 		}
 	}
 	return list, nil
+}
+
+// clockSkew is how far the clocks of two machines may be apart.
+const clockSkew = 5 * time.Minute
+
+// notAhead refuses an export that was made when no clock says it is yet.
+func (p *Pipeline) notAhead(g *given, now time.Time) error {
+	if !g.obtained.After(now.Add(clockSkew)) {
+		return nil
+	}
+	at, now := g.obtained.Format(time.RFC3339), now.UTC().Truncate(time.Second)
+	if !g.stated {
+		return &ConfigError{File: g.path, Message: fmt.Sprintf("was last changed at %s, by its file system; it is %s now", at, now.Format(time.RFC3339)), Remedy: "say when the export was made: --obtained-at TIME"}
+	}
+	return &ConfigError{File: p.batch.path, Message: fmt.Sprintf("obtained-at %s lies in the future; it is %s now", at, now.Format(time.RFC3339)),
+		Remedy: "write when the export was made, not when it will be used, and mind its zone"}
+}
+
+// newerThan refuses a fresh export of a source that is older than one which the batch holds: what it says would count as the newest word.
+// One that was replaced before its import is none of these.
+func (p *Pipeline) newerThan(ctx context.Context, live []*FreezeResult, files []given) error {
+	for i := range files {
+		g := &files[i]
+		for _, fr := range live {
+			for _, part := range fr.Parts {
+				at, err := time.Parse(time.RFC3339, part.ObtainedAt)
+				if fr.Kind != Delta || part.File != g.label || err != nil || !g.obtained.Before(at) {
+					continue
+				}
+				if wait, err := p.imported(ctx, fr); err != nil {
+					return err
+				} else if wait != nil && !wait.begun {
+					continue
+				}
+				was := g.obtained.Format(time.RFC3339)
+				if g.stated {
+					return &ConfigError{File: p.batch.path, Message: fmt.Sprintf("obtained-at %s is before %s, when snapshot %s of source %s was obtained", was, part.ObtainedAt, fr.Snapshot, part.Source),
+						Remedy: "state when this export was made; one that is older than what the batch holds brings nothing newer, so leave it out. If the time of " + fr.Snapshot + " is wrong, take the batch back with `sheetlift undo` and freeze its exports again"}
+				}
+				return &ConfigError{File: g.path, Message: fmt.Sprintf("was last changed at %s, before %s, when snapshot %s of source %s was obtained", was, part.ObtainedAt, fr.Snapshot, part.Source),
+					Remedy: "if it is a newer export, say when it was made: --obtained-at TIME; else leave it out, for it brings nothing newer"}
+			}
+		}
+	}
+	return nil
 }
 
 // batchFile is the file of batch.yaml that a path stands for: by its place, else by its name.

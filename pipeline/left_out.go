@@ -62,6 +62,7 @@ func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
 	}
 	for i := range x.records {
 		d.cameAgainst(c, row.Num, &x.records[i])
+		d.facts.name(&x.records[i])
 	}
 }
 
@@ -83,6 +84,21 @@ func namedKeys(plan *mappings.Plan, row *mappings.Row) []string {
 		add(n.Entity, n.Key)
 	}
 	return keys
+}
+
+// keyRows gives, by key that a row names, how many rows of the sheet have it.
+func keyRows(plan *mappings.Plan, row *mappings.Row) map[string]int {
+	rows := map[string]int{}
+	for i := range row.Records {
+		rows[row.Records[i].Entity.Name+"\x00"+row.Records[i].Key] = row.Records[i].KeyRows
+	}
+	if row.Verdict == mappings.Accepted {
+		return rows
+	}
+	for _, n := range plan.Named(row) {
+		rows[n.Entity.Name+"\x00"+n.Key] = n.Rows
+	}
+	return rows
 }
 
 // speaks reports whether a record speaks against consents though its row is rejected: it opposes them, or says that its subject
@@ -111,12 +127,12 @@ func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) er
 	err := sh.view.hear(ctx, plan, func(row *mappings.Row, h *heardRow) {
 		said(row, func(k int, rec *mappings.RecordOut) {
 			id := fmt.Sprintf("%s heard %d record %d", sh.src.Name, row.Num, k)
-			d.facts.know(&rec.Record, id, sh.src.System, sh.src.obtained, standing{rejected: true})
+			d.facts.know(&rec.Record, id, sh.src.System, sh.src.obtained, standing{rejected: true, meant: d.meant(plan, sh.src.System, row, rec)})
 			d.elsewhere = append(d.elsewhere, newSpoken(id, sh.src, rec, spoken{row: h.row, heard: true}))
 		})
 		at := &register.Unrecorded{Source: sh.src.Name, System: sh.src.System, FileDigest: sh.env.FileDigest, Sheet: sh.env.Sheet, Row: int64(h.row), Stray: true, Rejected: true}
 		if fault == nil {
-			fault = d.unsaid.sayAgainst(row, sh.src, at)
+			fault = d.unsaid.sayAgainst(row, plan, sh.src, at)
 		}
 	})
 	return errors.Join(err, fault)
@@ -128,8 +144,8 @@ func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) er
 // rows agree, not when one is left out. It learns which identifiers stand beside each other in such rows, and why the rows of mended
 // files were rejected.
 //
-// A row came back if the workbook of rejects holds it; elsewhere, if the snapshot brings as many rows of its key as were rejected. It
-// came in if the register has the row, or its record, from a later snapshot than the one that rejected it.
+// A row came back if the workbook of rejects holds it; elsewhere, if the snapshot brings as many rows of its key as were rejected, and a
+// fresh export as many as there were with it: else the yes beside a no would stand in its place. It came in if the register has the row, or its record, from a later snapshot than the one that rejected it.
 func (d *dryRunner) leftOut(ctx context.Context) error {
 	if d.snap.kind == "" {
 		return nil
@@ -281,10 +297,16 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 			return nil
 		})
 	}
-	rejected := map[string]int{} // by key: rows
+	rejected := map[string]int{} // by key: rows that have to be there again
 	if err := rows(func(row *mappings.Row) {
 		for _, key := range namedKeys(plan, row) {
 			rejected[key]++
+		}
+		if l.snap.kind != Delta { // what comes back mended is the rejected rows alone
+			return
+		}
+		for key, n := range keyRows(plan, row) {
+			rejected[key] = max(rejected[key], n)
 		}
 	}); err != nil {
 		return err
@@ -313,7 +335,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		}
 		said(row, func(k int, rec *mappings.RecordOut) {
 			id := fmt.Sprintf("%s of %s row %d record %d", s.Name, fr.Snapshot, row.Num, k)
-			l.facts.know(&rec.Record, id, s.System, s.obtained, standing{rejected: true})
+			l.facts.know(&rec.Record, id, s.System, s.obtained, standing{rejected: true, meant: l.meant(plan, s.System, row, rec)})
 			at.snapshot, at.number = fr.Snapshot, fr.Number
 			l.elsewhere = append(l.elsewhere, newSpoken(id, s, rec, at))
 		})

@@ -233,3 +233,33 @@ func TestListsOfEarlierVersions(t *testing.T) {
 		t.Errorf("made again: %+v", r.Outcome)
 	}
 }
+
+// A no that was rejected beside a yes under its key is not replaced by that yes, which each export holds again.
+func TestRuleARejectedNoIsNotReplacedByTheYesBesideIt(t *testing.T) {
+	t.Parallel()
+	history := strings.Replace(houseFiles["consents.yaml"], "    key: [external_id]\n", "    key: [external_id]\n    history: true\n", 1)
+	given := receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z") + "\n"
+	no := func(at string) string { return assertion("G-1", "S-1,one@example.com", "N", at) + "\n" }
+	h := small(t, with(rows([]string{strings.TrimSpace(given)}, nil, nil), "consents.yaml", history))
+	h.write("consents.yaml", history)
+	h.mustRun(pipeline.Reconcile)
+	delta := func(text string) *pipeline.DryRunResult {
+		h.write("consents.csv", consentHeader+text)
+		h.snapshot(pipeline.Delta, "consents.csv")
+		return h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult)
+	}
+	wantStillGiven(t, h, delta(given+no("2025-13-01T10:00:00Z")), "delta-1", "consents.csv F3")
+	dry := delta(given)
+	wantStillGiven(t, h, dry, "delta-1", "consents.csv F3")
+	for _, f := range findings(t, dry.FindingsFile) {
+		if f.Rule == "consent.refusal_replaced" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if dry = delta(given + no("2025-12-01T10:00:00Z")); dry.StillGiven > 0 {
+		t.Errorf("%d still given", dry.StillGiven)
+	}
+	h.wantState("G-1", "withdrawn withdrawal")
+	h.wantKinds(map[string]int{"-rejected event": 1})
+	h.mustVerify()
+}

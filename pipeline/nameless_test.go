@@ -43,7 +43,7 @@ func TestRuleANoThatNamesNobodyIsShown(t *testing.T) {
 		"an objection":                   {nil, "cases.csv", caseHeader + "E-1,objection,open,,,2026-09-01,\n", "subject.unnamed B2", false, "given receipt"},
 		"a suppression":                  {with(suppressions, "suppressions.csv", named+first), "suppressions.csv", named + "L-2,,email,objection,\n", "subject.unnamed D2", false, "suppressed suppressed_bounce"},
 		"a suppression of somebody":      {with(suppressions, "suppressions.csv", named+first), "suppressions.csv", named + "L-1,,email,objection,\n", "subject.removed D2", true, "suppressed suppressed_bounce"},
-		"in the first export, a history": {with(history, "consents.csv", consentHeader+no("G-1", ",", "N")+given), "", "", "subject.removed F2", true, "given receipt"},
+		"in the first export, a history": {with(history, "consents.csv", consentHeader+no("G-1", ",", "N")+given), "", "", "subject.removed F2", true, "not in the register"},
 		"in the first export, alone":     {with(nil, "consents.csv", consentHeader+no("W-1", ",", "N")+given), "", "", "subject.unnamed F2", false, "given receipt"},
 		"in the first export, twice":     {with(history, "consents.csv", consentHeader+no("W-1", ",", "N")+no("W-1", ",", "no")+given), "", "", "subject.unnamed F2", false, "given receipt"},
 	} {

@@ -88,3 +88,59 @@ func TestObtainedAtCounts(t *testing.T) {
 	wantGate(t, err, "obtained at 2026-11-01T00:00:00Z")
 	h.mustVerify()
 }
+
+// TestObtainedAtIsNeitherAheadNorBehind: a fresh export is made before now, and after those of its source that the batch holds.
+func TestObtainedAtIsNeitherAheadNorBehind(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), firstOf)
+	h.imported()
+	refused := func(at, file string, want ...string) {
+		t.Helper()
+		_, err := h.delta(at, file)
+		var cfg *pipeline.ConfigError
+		if !errors.As(err, &cfg) {
+			t.Fatalf("at %q: %v", at, err)
+		}
+		for _, w := range want {
+			if !strings.Contains(cfg.Message+" "+cfg.Remedy, w) {
+				t.Errorf("%s; %s: it does not say %q", cfg.Message, cfg.Remedy, w)
+			}
+		}
+	}
+	export := func(file, text string, changed time.Time) {
+		t.Helper()
+		h.write(file, text)
+		if err := os.Chtimes(filepath.Join(h.dir, file), changed, changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := func(id string) string { return consentHeader + assertion(id, "S-1,one@example.com", "Y", "") + "\n" }
+	now, day := time.Now().UTC(), func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
+	export("consents.csv", given("C-2"), now.Add(48*time.Hour))
+	refused("", "consents.csv", "was last changed at "+now.Add(48*time.Hour).Format(time.DateOnly), "it is "+now.Format(time.DateOnly), "--obtained-at TIME")
+	tomorrow := now.Add(24 * time.Hour).Format(time.RFC3339)
+	refused(tomorrow, "consents.csv", "obtained-at "+tomorrow+" lies in the future", "it is "+now.Format(time.DateOnly))
+	if _, err := h.delta("2026-11-20T00:00:00Z", "consents.csv"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.delta("2026-11-05T00:00:00Z", "consents.csv"); err != nil {
+		t.Fatalf("a time is put right before the import: %v", err)
+	}
+	h.imported()
+	if _, err := h.delta("2026-11-05T00:00:00Z", "consents.csv"); err != nil {
+		t.Fatalf("the same file again: %v", err)
+	}
+	export("consents.csv", given("C-3"), day(3))
+	refused("2026-11-04T00:00:00Z", "consents.csv", "obtained-at 2026-11-04T00:00:00Z is before 2026-11-05T00:00:00Z", "snapshot delta-2 of source consents", "leave it out")
+	refused("", "consents.csv", "was last changed at 2026-11-03T00:00:00Z, before 2026-11-05T00:00:00Z", "--obtained-at TIME")
+	h.write("suppressions.csv", suppressionHeader+"two@example.com,email,objection,\n")
+	if _, err := h.delta("2026-11-04T00:00:00Z", "suppressions.csv"); err != nil {
+		t.Fatalf("another source has its own times: %v", err)
+	}
+	h.imported()
+	if _, err := h.delta("2026-11-05T00:00:00Z", "consents.csv"); err != nil {
+		t.Fatalf("two exports of one time: %v", err)
+	}
+	h.imported()
+	h.mustVerify()
+}

@@ -315,9 +315,13 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, known, listed, rejects, asOf := hideStaged(r.Staged), hideStaged(r.knownFiles()), r.Listed, r.Rejects, r.Cases.AsOf
-		r.Listed, r.Rejects, r.Cases.AsOf = "", nil, ""
-		return func() { restore(); known(); r.Listed, r.Rejects, r.Cases.AsOf = listed, rejects, asOf }
+		restore, known, listed, rejects, values, asOf := hideStaged(r.Staged), hideStaged(r.knownFiles()), r.Listed, r.Rejects, r.Values, r.Cases.AsOf
+		r.Listed, r.Rejects, r.Values, r.Cases.AsOf = "", nil, nil, ""
+		return func() {
+			restore()
+			known()
+			r.Listed, r.Rejects, r.Values, r.Cases.AsOf = listed, rejects, values, asOf
+		}
 	case *ImportResult:
 		return hideStaged(r.Staged)
 	}

@@ -146,6 +146,7 @@ func TestPresetFixtures(t *testing.T) {
 			beside:  map[string]string{"notices.csv": "Notice,Version,Valid from,Title\nPN,3,2024-01-01,Cookies\n"}},
 		{file: "dsar.csv", preset: "dsar", rows: pipeline.Rows{Read: 4, Accepted: 3, Rejected: 1}, rejected: map[string]int{"enum.unmapped": 1}, cases: 3},
 		{file: "jira.csv", preset: "dsar", rows: pipeline.Rows{Read: 2, Accepted: 2}, cases: 2},
+		{file: "jira-kinds.csv", preset: "dsar", rows: pipeline.Rows{Read: 6, Accepted: 3, Rejected: 1, Skipped: 2}, skipped: map[string]int{"row.declared_skip": 2}, rejected: map[string]int{"enum.unmapped": 1}, cases: 3},
 		{file: "ropa.csv", preset: "ropa", rows: pipeline.Rows{Read: 2, Accepted: 2}, activities: 2},
 	} {
 		name := tc.file

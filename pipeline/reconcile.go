@@ -119,6 +119,9 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 			err = errors.Join(err, unsaid)
 		}
 	}
+	if err == nil {
+		r.StillGivenElsewhere, err = p.opposedElsewhere(ctx)
+	}
 	return r, err
 }
 

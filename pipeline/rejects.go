@@ -81,25 +81,11 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 		p.opt.Notify(ledger.Remark("no row is rejected, so no rejects are written"))
 		return nil
 	}
-	q, err := p.newest(ctx)
+	w, err := p.rejectsWriter(ctx, dry)
 	if err != nil {
 		return err
-	}
-	fr, err := q.frozen(ctx, DryRun)
-	if err != nil {
-		return err
-	}
-	if fr.Manifest != dry.Manifest {
-		return &GateError{Stage: "rejects", Why: "the dry-run was of another frozen manifest", Remedy: "run `sheetlift dryrun` again"}
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return err
-	}
-	w := &rejectsWriter{Pipeline: q, fr: fr, dir: filepath.Dir(dry.FindingsFile), listed: dry.Listed}
-	if w.key, err = tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name); err != nil {
-		return err
-	}
-	if w.maps, err = q.loadMappings(); err != nil {
 		return err
 	}
 	if strings.EqualFold(filepath.Ext(path), ".xlsx") {
@@ -109,6 +95,27 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 	}
 	dry.Rejects = w.files
 	return unwritten(path, err)
+}
+
+// rejectsWriter gives the writer of what a dry-run rejected.
+func (p *Pipeline) rejectsWriter(ctx context.Context, dry *DryRunResult) (*rejectsWriter, error) {
+	q, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fr, err := q.frozen(ctx, DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if fr.Manifest != dry.Manifest {
+		return nil, &GateError{Stage: "rejects", Why: "the dry-run was of another frozen manifest", Remedy: "run `sheetlift dryrun` again"}
+	}
+	w := &rejectsWriter{Pipeline: q, fr: fr, dir: filepath.Dir(dry.FindingsFile), listed: dry.Listed}
+	if w.key, err = tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name); err != nil {
+		return nil, err
+	}
+	w.maps, err = q.loadMappings()
+	return w, err
 }
 
 // unwritten tells a disk that is full, or gone, from other faults.
@@ -197,8 +204,18 @@ func (s *sheet) header(ctx context.Context, m *mappings.Mapping) (names []string
 	return names, row, err
 }
 
-// keep gives a file written under another name its own, makes it durable and records it as a copy.
+// keep places a file of rejected rows.
 func (w *rejectsWriter) keep(ctx context.Context, partial, path string, f RejectsFile) (err error) {
+	if f.SHA256, err = w.place(ctx, partial, path, "rejects"); err != nil {
+		return err
+	}
+	f.File = path
+	w.files = append(w.files, f)
+	return nil
+}
+
+// place gives a file written under another name its own, makes it durable and records it as a copy of the kind. It returns its SHA-256.
+func (w *rejectsWriter) place(ctx context.Context, partial, path, kind string) (sum string, err error) {
 	defer func() {
 		if err != nil {
 			os.Remove(partial)
@@ -207,34 +224,32 @@ func (w *rejectsWriter) keep(ctx context.Context, partial, path string, f Reject
 	fault := func(err error) error {
 		return &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk, or give another folder", Err: err}
 	}
-	if f.SHA256, _, err = manifests.FileDigest(partial); err != nil {
-		return fault(err)
+	if sum, _, err = manifests.FileDigest(partial); err != nil {
+		return "", fault(err)
 	}
 	// Recorded before it has its name: a copy that is not there is harmless, one that nobody knows of is not.
 	err = w.db.Update(ctx, func(tx *store.Tx) error {
-		return recordCopy(ctx, tx, w.id.Tenant, w.batch.Name, Copy{Kind: "rejects", Digest: f.SHA256, Place: path})
+		return recordCopy(ctx, tx, w.id.Tenant, w.batch.Name, Copy{Kind: kind, Digest: sum, Place: path})
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	switch err := os.Link(partial, path); { // unlike a rename, it never replaces a file
 	case err == nil:
 		if err := os.Remove(partial); err != nil {
-			return fault(err)
+			return "", fault(err)
 		}
 	case errors.Is(err, os.ErrExist):
-		return unoccupied(path)
+		return "", unoccupied(path)
 	default: // a file system without links
 		if err := unoccupied(path); err != nil {
-			return err
+			return "", err
 		}
 		if err := os.Rename(partial, path); err != nil {
-			return fault(err)
+			return "", fault(err)
 		}
 	}
-	f.File = path
-	w.files = append(w.files, f)
-	return nil
+	return sum, nil
 }
 
 // partial opens a file beside path, to be given its name when it is whole.

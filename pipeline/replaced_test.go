@@ -99,7 +99,12 @@ func TestRuleARefusalThatIsReplacedIsShown(t *testing.T) {
 		h := start(t, files)
 		h.wantState("G-1", "given receipt_later")
 		delta(h, "consents.csv", consentHeader+no("2024-01-01T10:00:00Z")+given+no("2025-13-01"))
-		wantReplaced(t, delta(h, "consents.csv", consentHeader+no("2024-01-01T10:00:00Z")+given), "delta-1 consents.csv F4", "row 2 of source consents")
+		dry := delta(h, "consents.csv", consentHeader+no("2024-01-01T10:00:00Z")+given) // which were beside it
+		wantReplaced(t, dry, "", "")
+		if dry.StillGiven != 1 {
+			t.Errorf("%d still given", dry.StillGiven)
+		}
+		wantReplaced(t, delta(h, "consents.csv", consentHeader+no("2024-01-01T10:00:00Z")+given+again), "delta-1 consents.csv F4", "row 2 of source consents")
 	})
 	t.Run("of two records in a row", func(t *testing.T) {
 		t.Parallel()

@@ -235,6 +235,7 @@ type DryRunResult struct {
 	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
 	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
 	Rejects    []RejectsFile   `json:"rejects,omitempty"`         // written on demand; no part of the digest
+	Values     *ValuesFile     `json:"values,omitempty"`          // as Rejects
 }
 
 // RejectsFile is a file of rejected rows for their owner to mend.
@@ -336,6 +337,9 @@ type ReconcileResult struct {
 	Sample   []SamplePair       `json:"sample"`
 	// StillGiven is that of the dry-run.
 	StillGiven int `json:"still_given,omitempty"`
+	// StillGivenElsewhere counts the batch's consents in the register that are given though rejected rows of other batches speak against
+	// them; no part of the digest.
+	StillGivenElsewhere int `json:"still_given_elsewhere,omitempty"`
 }
 
 // ReconciledSource compares the source rows whose records were accepted: as frozen, as staged, as the register's provenance says.
@@ -380,8 +384,10 @@ type StatusResult struct {
 	Next     string        `json:"next"` // the next command, or what is waited for
 	Cases    CaseCount     `json:"cases"`
 	// StillGiven is that of the newest dry-run.
-	StillGiven int         `json:"still_given,omitempty"`
-	NotBrought *NotBrought `json:"not_brought,omitempty"`
+	StillGiven int `json:"still_given,omitempty"`
+	// StillGivenElsewhere is as in reconcile, of the register as it is now.
+	StillGivenElsewhere int         `json:"still_given_elsewhere,omitempty"`
+	NotBrought          *NotBrought `json:"not_brought,omitempty"`
 	// Retracted are snapshots that an undo took out of the batch and nobody has frozen again.
 	Retracted []RetractedSnapshot `json:"retracted_snapshots,omitempty"`
 	Found     *Found              `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest

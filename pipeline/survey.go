@@ -55,7 +55,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
 				if speaks(rec) {
-					d.facts.know(rec, partialID(sh.src, x.row, k), sh.src.System, sh.src.obtained, standing{rejected: true})
+					d.facts.know(rec, partialID(sh.src, x.row, k), sh.src.System, sh.src.obtained, standing{rejected: true, meant: d.meant(plan, sh.src.System, x.row, &x.row.Partial[k])})
 				}
 			}
 			d.knowAside(sh, x.row)
@@ -174,7 +174,7 @@ func (s *surveyor) distil(p *passed, x *passedRow) {
 // rowTeaches reports whether other rows may be judged by one of the row's records.
 func (d *dryRunner) rowTeaches(x *passedRow) bool {
 	for k := range x.records {
-		if d.teaches(x.records[k].RecordOut) {
+		if d.teaches(x.records[k].RecordOut) || d.facts.asked[x.records[k].recordUID] {
 			return true
 		}
 	}
@@ -200,7 +200,7 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 	}
 	for k := range records {
 		x := &records[k]
-		st.consent = x.Entity.Event
+		st.consent, st.meant = x.Entity.Event, d.meantNameless(records, k, st.rejected)
 		if d.snap.kind == Mended && d.facts.heldState(x) != heldSame { // its key may be that of a row that is not here
 			d.facts.group(x)
 		}

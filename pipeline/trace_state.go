@@ -5,6 +5,9 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -17,9 +20,10 @@ type circle struct {
 	whole      bool // no part: all of the register
 	keys       map[importers.Key]bool
 	rows       [][]importers.Key
-	ids        map[string]map[string]bool // by entity
-	said       []*register.Unrecorded     // in rows that gave no record
-	pseudonyms *importers.Pseudonyms      // keys are pseudonyms, since those of such rows are; nil if there are no such rows
+	ids        map[string]map[string]bool      // by entity
+	said       []*register.Unrecorded          // in rows that gave no record
+	meant      map[uuid.UUID][][]importers.Key // by record id: the subjects that such rows mean by their keys
+	pseudonyms *importers.Pseudonyms           // keys are pseudonyms, since those of such rows are; nil if there are no such rows
 }
 
 // circlePasses is how often the register is gone over for a circle, circleRows how many records it may have. Chains of links are short,
@@ -41,6 +45,9 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 	}
 	if some {
 		c.pseudonyms = p.id.Pseudonyms()
+		if c.meant, err = p.allMeant(ctx, tx); err != nil {
+			return nil, err
+		}
 	}
 	for _, k := range c.as(keys) {
 		c.keys[k] = true
@@ -80,6 +87,9 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 		if c.pseudonyms != nil {
 			c.said = c.said[:0]
 			err := eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
+				for _, of := range c.meant[meantOf(u)] {
+					keys = append(keys, c.as(of)...)
+				}
 				if has(keys) {
 					said := *u
 					c.said = append(c.said, &said)
@@ -189,29 +199,8 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 		}
 		p.near = near
 	}
-	f := newFacts()
-	if p.near.pseudonyms != nil {
-		f.links = importers.NewPseudonymousLinks(p.near.pseudonyms)
-	}
-	f.links.Want(keys)
-	f.links.Count(keys) // who asks is another one than the record that is found
-	for _, name := range speaking {
-		err := p.near.each(ctx, tx, importers.ByName(name), p.id.Tenant, opposingFilter[name], "", func(o *register.Stored, obtained int64) {
-			f.know(&o.Record, o.ID, o.System, obtained, standing{linked: true})
-		})
-		if err != nil {
-			return s, nil, err
-		}
-	}
-	if err := p.link(ctx, tx, p.near, f.links); err != nil {
-		return s, nil, err
-	}
-	if p.near.pseudonyms != nil {
-		if err := p.hear(ctx, tx, p.near, f); err != nil {
-			return s, nil, err
-		}
-	}
-	if err := f.link(); err != nil {
+	f, err := p.factsOf(ctx, tx, p.near, keys)
+	if err != nil {
 		return s, nil, err
 	}
 	scope := importers.Scope{Purpose: st.Get("purpose").Text, Channel: st.Get("channel").Text}
@@ -236,6 +225,117 @@ func (p *tracer) state(ctx context.Context, tx *store.Tx, st *register.Stored) (
 		return s, nil, err
 	}
 	return importers.StateAfter(erasures(about), scope, events, against.suppressions, now), opposed, nil
+}
+
+// factsOf gives what a circle's records say, and rows that gave none; keys are of whom somebody asks.
+func (p *Pipeline) factsOf(ctx context.Context, tx *store.Tx, c *circle, keys []importers.Key) (*facts, error) {
+	f := newFacts()
+	if c.pseudonyms != nil {
+		f.links = importers.NewPseudonymousLinks(c.pseudonyms)
+	}
+	f.links.Want(keys)
+	f.links.Count(keys) // who asks is another one than the record that is found
+	for _, name := range speaking {
+		err := c.each(ctx, tx, importers.ByName(name), p.id.Tenant, opposingFilter[name], "", func(o *register.Stored, obtained int64) {
+			f.know(&o.Record, o.ID, o.System, obtained, standing{linked: true})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := p.link(ctx, tx, c, f.links); err != nil {
+		return nil, err
+	}
+	if c.pseudonyms != nil {
+		if err := p.hear(ctx, tx, c, f); err != nil {
+			return nil, err
+		}
+		if err := f.followKeys(func(of map[uuid.UUID][][]importers.Key) error {
+			for record := range of {
+				of[record] = c.meant[record]
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.link()
+}
+
+// opposedElsewhere counts the consents that this batch brought, and that the register holds as given though rejected rows of other batches speak
+// against them. It says what trace says of each.
+func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
+	err = p.db.View(ctx, func(tx *store.Tx) error {
+		some, err := register.HasUnrecorded(ctx, tx, p.id.Tenant)
+		if err != nil || !some {
+			return err
+		}
+		meant, err := p.allMeant(ctx, tx)
+		if err != nil {
+			return err
+		}
+		var who []importers.Key
+		err = eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
+			if u.Rejected && u.Kind != register.UnrecordedLink && u.Batch != p.batch.Name {
+				who = append(who, keys...)
+				for _, of := range meant[meantOf(u)] {
+					who = append(who, of...)
+				}
+			}
+			return nil
+		})
+		if err != nil || len(who) == 0 {
+			return err
+		}
+		near, err := p.around(ctx, tx, who)
+		if err != nil {
+			return err
+		}
+		f, err := p.factsOf(ctx, tx, near, nil)
+		if err != nil {
+			return err
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		var opposed []string
+		err = near.each(ctx, tx, importers.ByName("consent"), p.id.Tenant, "status = 'given'", "", func(st *register.Stored, obtained int64) {
+			keys := importers.SubjectKeys(&st.Record, st.System)
+			subject := f.links.Subject(keys)
+			about := f.about(subject)
+			doubted := f.doubted(about, subject, keys)
+			given := importers.EventOf(&st.Record, st.ID, importers.Class(st.Class), obtained)
+			if given.ExpiresAt != 0 && given.ExpiresAt <= now || len(p.foreignAgainst(f, doubted, given, keys)) == 0 {
+				return
+			}
+			stands, _ := f.opposing(doubted, given.Scope, keys)
+			if over, _ := stands.overrule(given); over {
+				return
+			}
+			if erased, _ := importers.Erased(given, erasures(about)); !erased {
+				opposed = append(opposed, st.ID)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range opposed {
+			own := false
+			err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, id, func(pr register.Provenance) error {
+				own = own || pr.Batch == p.batch.Name && !strings.Contains(pr.Snapshot, register.Retracted)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if own {
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
 }
 
 // foreignAgainst lists the rejected rows of other batches that overrule a given consent.

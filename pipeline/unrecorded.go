@@ -171,7 +171,7 @@ func (s *settler) silent(row *mappings.Row) error {
 // unrecordedOf lists what a row says that was just rejected: what speaks against consents, and who is one subject. A row that is wrong by
 // itself ties nobody: its identifiers may be what is wrong.
 func (s *settler) unrecordedOf(row *mappings.Row) error {
-	if err := s.unsaid.sayAgainst(row, s.sh.src, s.unrecorded(row, true, "")); err != nil || row.Verdict != mappings.Accepted {
+	if err := s.unsaid.sayAgainst(row, s.plan, s.sh.src, s.unrecorded(row, true, "")); err != nil || row.Verdict != mappings.Accepted {
 		return err
 	}
 	for k, keys := range linkedKeys(row, s.sh.src.System) {
@@ -183,10 +183,13 @@ func (s *settler) unrecordedOf(row *mappings.Row) error {
 }
 
 // sayAgainst lists what a row says against consents; at is where the row stands.
-func (w *unrecordedWriter) sayAgainst(row *mappings.Row, src *Source, at *register.Unrecorded) (err error) {
+func (w *unrecordedWriter) sayAgainst(row *mappings.Row, plan *mappings.Plan, src *Source, at *register.Unrecorded) (err error) {
 	said(row, func(k int, rec *mappings.RecordOut) {
-		keys := importers.SubjectKeys(&rec.Record, src.System)
-		if u := *at; err == nil && len(keys) > 0 && tellAgainst(&u, &rec.Record, src.obtained) {
+		u, keys := *at, importers.SubjectKeys(&rec.Record, src.System)
+		if id := w.dryRunner.meant(plan, src.System, row, rec); id != uuid.Nil {
+			u.RecordID = id.String()
+		}
+		if err == nil && (len(keys) > 0 || u.RecordID != "") && tellAgainst(&u, &rec.Record, src.obtained) {
 			err = w.say(&u, keys, k)
 		}
 	})

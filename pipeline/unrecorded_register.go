@@ -24,7 +24,7 @@ func (p *Pipeline) unrecordedFacts(ctx context.Context, tx *store.Tx, f *facts) 
 		return err
 	}
 	f.links = importers.NewPseudonymousLinks(p.id.Pseudonyms())
-	return register.EachUnrecorded(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
+	err = register.EachUnrecorded(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
 		if own := u.Batch == p.batch.Name; own {
 			if slices.Contains(p.asBefore, u.Snapshot) {
 				return nil
@@ -53,6 +53,10 @@ func (p *Pipeline) unrecordedFacts(ctx context.Context, tx *store.Tx, f *facts) 
 		}
 		return err
 	})
+	for id := range f.meant {
+		f.asked[id] = true
+	}
+	return err
 }
 
 // eachStanding calls f for what rows said that gave no record, unless it was replaced.
@@ -92,6 +96,7 @@ func (f *facts) knowUnrecorded(u *register.Unrecorded, keys []importers.Key) {
 	case register.UnrecordedSuppression:
 		a.suppression = &importers.Suppression{ID: u.ID, Reason: u.Status, Scope: ev.Scope, Dated: u.Dated, Earliest: u.Earliest, Latest: u.Latest, ObtainedAt: u.ObtainedAt}
 	}
+	a.meant = meantOf(u)
 	f.say(a, keys, links)
 	if f.foreign == nil {
 		f.foreign = map[string]register.Unrecorded{}

@@ -327,3 +327,35 @@ func TestRuleARejectedErasureIsHeardByOtherBatches(t *testing.T) {
 	wantRules(t, "B-4", got[5])
 	h.wantState("B-4", "given receipt")
 }
+
+// What rejected rows of other batches alone speak against is counted where the consents are from, as long as nothing that stands overrules them.
+func TestRuleWhatOthersOpposeIsCounted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		first := rows([]string{
+			assertion("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z"), assertion("G-2", "S-1,", "Y", "2025-03-01T10:00:00Z"),
+			assertion("G-3", "S-2,two@example.com", "Y", "2025-03-01T10:00:00Z"), receipt("G-4", ",one@example.com", "Y", "2026-03-01T10:00:00Z"),
+			assertion("G-5", ",five@example.com", "Y", "2025-03-01T10:00:00Z"),
+		}, []string{"five@example.com,email,objection,2025-04-01"}, nil)
+		h := newHouse(t, url, first)
+		h.imported()
+		h.next("acme-2027", rows(append(twoContents("S-1,one@example.com"), twoContents(",five@example.com")...), nil, nil))
+		h.imported()
+		count := func(want int) {
+			t.Helper()
+			h.next("acme-2026", first)
+			got := h.mustRun(pipeline.Reconcile)["reconcile"].(*pipeline.ReconcileResult)
+			st, err := h.open().Status(t.Context())
+			if err != nil || st.StillGivenElsewhere != want || got.StillGivenElsewhere != want || st.StillGiven+got.StillGiven > 0 {
+				t.Errorf("status %+v, %v, reconcile %+v; want %d", st, err, got, want)
+			}
+			if want > 0 {
+				h.wantState("G-1", "given receipt") // that of G-4
+			}
+		}
+		count(2)
+		h.next("acme-2027", nil)
+		h.undo()
+		count(0)
+	})
+}

@@ -201,6 +201,9 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	for _, f := range r.Rejects {
 		p.line("  %s to mend: %s (personal data)", counted(f.Rows, "row"), clean(f.File))
 	}
+	if f := r.Values; f != nil {
+		p.line("  faults with their values: %s, %s (personal data)", number(f.Values), clean(f.File))
+	}
 }
 
 // StillGiven words how many given consents of the register rejected rows speak against.
@@ -214,6 +217,16 @@ func StillGiven(n int) string {
 func stillGiven(p *page, n int) {
 	if n > 0 {
 		p.prose("  ", StillGiven(n)+" (consent.still_given)")
+	}
+}
+
+// stillGivenElsewhere says the same of rejected rows of other batches, which have the findings.
+func stillGivenElsewhere(p *page, n int) {
+	switch {
+	case n == 1:
+		p.prose("  ", "1 consent of this batch is given in the register though a rejected row of another batch speaks against it (trace of the consent names the row)")
+	case n > 1:
+		p.prose("  ", counted(n, "consent")+" of this batch are given in the register though rejected rows of other batches speak against them (trace of a consent names the rows)")
 	}
 }
 
@@ -300,6 +313,7 @@ func reconcile(p *page, r *pipeline.ReconcileResult) {
 	}
 	p.head("reconcile", &r.Outcome, verdict)
 	stillGiven(p, r.StillGiven)
+	stillGivenElsewhere(p, r.StillGivenElsewhere)
 	if p.brief && r.Passed {
 		return
 	}

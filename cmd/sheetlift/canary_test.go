@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/xuri/excelize/v2"
+
+	"sheetlift/pipeline"
 )
 
 // canaries are values about people that stand in every place of an export that may hold one. They must not come out anywhere.
@@ -203,5 +206,71 @@ func TestNamesInFaults(t *testing.T) {
 	hide := hideArguments([]string{"trace", "batch.yaml", "exports/K-77130.xlsx!Sheet1!B2", "--as", "ann@x.invalid", "--junit=ann@x.invalid.xml"})
 	if got, want := hide("exports/K-77130.xlsx!Sheet1!B2 and ann@x.invalid.xml by ann@x.invalid, batch.yaml"), "(argument 3) and (argument 6) by ann@x.invalid, batch.yaml"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestValuesAreInTheFileThatIsAskedFor takes a sample as far as dryrun with --values, and searches all that is printed and kept for what the
+// file holds.
+func TestValuesAreInTheFileThatIsAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../samples/harbour")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHEETLIFT_KEY", filepath.Join(t.TempDir(), "key"))
+	t.Setenv("SHEETLIFT_OPERATOR", "tester")
+	t.Chdir(dir)
+	var printed bytes.Buffer
+	sheetlift := func(want int, args ...string) {
+		t.Helper()
+		if got := run(t.Context(), args, stdio{strings.NewReader(""), &printed, &printed}); got != want {
+			t.Errorf("%v: exit %d, want %d\n%s", args, got, want, printed.Bytes())
+		}
+	}
+	sheetlift(exitFindings, "run", "batch.yaml", "--until", "dryrun")
+	if list, err := filepath.Glob("*.ndjson"); err != nil || len(list) > 0 {
+		t.Errorf("nobody asked for %v (%v)", list, err)
+	}
+	sheetlift(exitUsage, "dryrun", "batch.yaml", "--scratch", "--values", "values.ndjson")
+	sheetlift(exitUsage, "dryrun", "batch.yaml", "--values", ".sheetlift/work/values.ndjson")
+	sheetlift(exitFindings, "dryrun", "batch.yaml", "--values", "values.ndjson")
+	sheetlift(exitUsage, "dryrun", "batch.yaml", "--values", "values.ndjson")
+	data, err := os.ReadFile("values.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat("values.ndjson"); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", st.Mode(), err)
+	}
+	var personal []string
+	for line := range bytes.Lines(data) {
+		var v pipeline.RejectedValue
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		if v.Rule == "email.invalid" || v.Rule == "phone.invalid" || strings.Contains(v.Value, "@") {
+			personal = append(personal, v.Value)
+		}
+	}
+	if len(personal) == 0 {
+		t.Fatalf("no value of a person:\n%s", data)
+	}
+	search := func(where string, data []byte) {
+		for _, v := range personal {
+			if bytes.Contains(data, []byte(v)) {
+				t.Errorf("%s holds a value", where)
+			}
+		}
+	}
+	search("what is printed", printed.Bytes())
+	err = filepath.WalkDir(filepath.Join(".sheetlift", "work"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) == ".arrow" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		search(path, data)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -31,7 +31,7 @@ func runFreeze(ctx context.Context, std stdio, args []string, f *snapshotFlags, 
 		if len(args) > 1 || len(f.sources) > 0 || f.obtained != "" {
 			return usageError{fmt.Errorf("files are frozen with --snapshot mended or --snapshot delta; without it, freeze takes those of batch.yaml")}
 		}
-		return runStage(ctx, std, pipeline.Freeze, args[0], "", &checkFlags{fail: string(finding.Error)}, flags)
+		return runStage(ctx, std, pipeline.Freeze, args[0], new(rejectedLists), &checkFlags{fail: string(finding.Error)}, flags)
 	}
 	if err := oneOf("snapshot", f.kind, pipeline.Mended, pipeline.Delta); err != nil {
 		return err

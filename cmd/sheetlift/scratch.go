@@ -18,11 +18,14 @@ import (
 
 // runScratch goes through the stages as far as dryrun in a temporary folder: register, vault, key and staged files are made there
 // and are gone at the end. It neither reads nor changes what lies beside batch.yaml, so no gate can rest on it.
-func runScratch(ctx context.Context, std stdio, path, rejects string, check *checkFlags, flags *batchFlags) (err error) {
+func runScratch(ctx context.Context, std stdio, path string, lists *rejectedLists, check *checkFlags, flags *batchFlags) (err error) {
 	if flags.db != "" || flags.home != "" {
 		return usageError{fmt.Errorf("--scratch makes a register of its own and keeps nothing: leave out --db and --home")}
 	}
-	if rejects != "" {
+	if lists.values != "" {
+		return usageError{fmt.Errorf("--values belongs to a register, which knows of each file with personal data until it is deleted: leave out --scratch")}
+	}
+	if lists.rejects != "" {
 		return usageError{fmt.Errorf("--rejects belongs to a register, into which the mended rows come back: leave out --scratch")}
 	}
 	asked := pipeline.Stages[:slices.Index(pipeline.Stages, pipeline.DryRun)+1]

@@ -42,7 +42,7 @@ sample of cells and records for people to look at.`},
 
 func newStage(std stdio, s stageCommand) *cobra.Command {
 	var flags batchFlags
-	var rejects string
+	var lists rejectedLists
 	var snap snapshotFlags
 	explained := false
 	check := checkFlags{fail: string(finding.Error)}
@@ -64,9 +64,9 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 				return runFreeze(cmd.Context(), std, args, &snap, &flags)
 			}
 			if scratch {
-				return runScratch(cmd.Context(), std, args[0], rejects, &check, &flags)
+				return runScratch(cmd.Context(), std, args[0], &lists, &check, &flags)
 			}
-			return runStage(cmd.Context(), std, s.stage, args[0], rejects, &check, &flags)
+			return runStage(cmd.Context(), std, s.stage, args[0], &lists, &check, &flags)
 		},
 	}
 	flags.register(cmd, true)
@@ -80,7 +80,7 @@ func newStage(std stdio, s stageCommand) *cobra.Command {
 	switch s.stage {
 	case pipeline.DryRun:
 		check.register(cmd)
-		cmd.Flags().StringVar(&rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
+		lists.register(cmd)
 		cmd.Flags().BoolVar(&scratch, "scratch", false, "run the stages up to here in a temporary folder and keep nothing: no key and no register is needed")
 	case pipeline.Inventory:
 		check.register(cmd)
@@ -102,9 +102,42 @@ func runSuggest(ctx context.Context, std stdio, path, name string) error {
 	return written(err)
 }
 
-func runStage(ctx context.Context, std stdio, stage, path, rejects string, check *checkFlags, flags *batchFlags) (err error) {
-	if rejects != "" {
-		if err := pipeline.CheckRejectsPath(rejects); err != nil {
+// rejectedLists are files with personal data that a dry-run writes about rejected rows, if they are asked for.
+type rejectedLists struct{ rejects, values string }
+
+func (l *rejectedLists) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
+	cmd.Flags().StringVar(&l.values, "values", "", "write what is wrong with the rejected rows, and the original values of the cells, to `FILE`, one JSON object a line (it holds personal data)")
+}
+
+// check refuses places that can't be written to, before the work begins.
+func (l *rejectedLists) check(ctx context.Context, p *pipeline.Pipeline) error {
+	if l.rejects != "" {
+		if err := p.CheckRejects(ctx, l.rejects); err != nil {
+			return err
+		}
+	}
+	if l.values != "" {
+		return p.CheckValues(l.values)
+	}
+	return nil
+}
+
+func (l *rejectedLists) write(ctx context.Context, p *pipeline.Pipeline, dry *pipeline.DryRunResult) error {
+	if l.rejects != "" {
+		if err := p.WriteRejects(ctx, dry, l.rejects); err != nil {
+			return err
+		}
+	}
+	if l.values != "" {
+		return p.WriteValues(ctx, dry, l.values)
+	}
+	return nil
+}
+
+func runStage(ctx context.Context, std stdio, stage, path string, lists *rejectedLists, check *checkFlags, flags *batchFlags) (err error) {
+	if lists.rejects != "" {
+		if err := pipeline.CheckRejectsPath(lists.rejects); err != nil {
 			return err
 		}
 	}
@@ -119,14 +152,12 @@ func runStage(ctx context.Context, std stdio, stage, path, rejects string, check
 	}
 	defer s.close(&err)
 	k.batch = s.batch
-	if rejects != "" {
-		if err := s.pipeline.CheckRejects(ctx, rejects); err != nil {
-			return err
-		}
+	if err := lists.check(ctx, s.pipeline); err != nil {
+		return err
 	}
 	r, err := s.pipeline.Stage(ctx, stage)
-	if dry, ok := r.(*pipeline.DryRunResult); ok && err == nil && rejects != "" {
-		err = s.pipeline.WriteRejects(ctx, dry, rejects)
+	if dry, ok := r.(*pipeline.DryRunResult); ok && err == nil {
+		err = lists.write(ctx, s.pipeline, dry)
 	}
 	s.progress.Stop()
 	code := exitClean

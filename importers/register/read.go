@@ -263,6 +263,34 @@ func Known(ctx context.Context, tx *store.Tx, recordID string) (bool, error) {
 // EachSubject calls f with id and system of each record of the entity, and with the fields that name its subject; other fields are
 // left unset. The record is valid until f returns. Entities that have no subject have no such record.
 func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, f func(id, system string, rec *importers.Record) error) error {
+	return eachSubject(ctx, tx, e, "tenant = $1", []any{tenant}, func(id, _, system string, rec *importers.Record) error { return f(id, system, rec) })
+}
+
+// EachSubjectOf is EachSubject of what the register holds under record ids; f gets the record id too. With nil it is of all. Databases have
+// no index of them: beyond MaxIDs, of which it takes no more, all is faster.
+func EachSubjectOf(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant string, records []string, f func(id, recordID, system string, rec *importers.Record) error) error {
+	filter := Filter{}
+	if records != nil {
+		marks := make([]string, len(records))
+		for i, id := range records {
+			marks[i] = fmt.Sprintf("$%d", FirstArg+i)
+			filter.Args = append(filter.Args, id)
+		}
+		filter.Cond = recordColumn(e) + " IN (" + strings.Join(marks, ", ") + ")"
+	}
+	cond, args := filter.where(e, tenant)
+	return eachSubject(ctx, tx, e, cond, args, f)
+}
+
+// recordColumn holds the record id, which several events may share.
+func recordColumn(e *importers.Entity) string {
+	if e.Event {
+		return "record_id"
+	}
+	return "id"
+}
+
+func eachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, cond string, args []any, f func(id, recordID, system string, rec *importers.Record) error) error {
 	var names []string
 	var fields []int
 	for _, kind := range importers.SubjectFields() {
@@ -273,15 +301,15 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 	if len(names) == 0 {
 		return nil
 	}
-	var id, system string
+	var id, recordID, system string
 	texts, values := make([]*string, len(names)), make([]importers.Value, len(names))
-	dest := []any{&id, &system}
+	dest := []any{&id, &recordID, &system}
 	for i := range texts {
 		dest = append(dest, &texts[i])
 	}
 	rec := importers.NewRecord(e)
 	for _, table := range e.Tables {
-		rows, err := tx.Query(ctx, `SELECT id, system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE tenant = $1`, tenant)
+		rows, err := tx.Query(ctx, `SELECT id, `+recordColumn(e)+`, system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE `+cond, args...)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", table, err)
 		}
@@ -297,7 +325,7 @@ func EachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant 
 					rec.Values[fields[i]] = &values[i]
 				}
 			}
-			if err := f(id, system, &rec); err != nil {
+			if err := f(id, recordID, system, &rec); err != nil {
 				rows.Close()
 				return err
 			}

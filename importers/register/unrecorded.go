@@ -30,8 +30,9 @@ type Unrecorded struct {
 	Stray      bool           `json:"stray,omitempty"`    // a row of a mended workbook of which nobody knows which row it is
 	Rejected   bool           `json:"rejected,omitempty"` // else it was skipped
 	Kind       UnrecordedKind `json:"kind"`
-	Subject    string         `json:"subject"`          // pseudonyms, see importers.KeysText
-	Status     string         `json:"status,omitempty"` // of an event; the reason of a suppression
+	Subject    string         `json:"subject"`             // pseudonyms, see importers.KeysText
+	RecordID   string         `json:"record_id,omitempty"` // the record that its key is of, if an identifier of its subject can't be read
+	Status     string         `json:"status,omitempty"`    // of an event; the reason of a suppression
 	Purpose    string         `json:"purpose,omitempty"`
 	Channel    string         `json:"channel,omitempty"`
 	Dated      bool           `json:"dated,omitempty"`
@@ -86,7 +87,7 @@ type RowOf struct {
 
 var unrecordedColumns = []string{
 	"tenant", "id", "batch", "snapshot", "source", "system", "file_digest", "sheet", "row", "line", "stray", "rejected", "kind", "subject", "status", "purpose", "channel",
-	"dated", "earliest", "latest", "obtained_at", "staged_digest", "replaced_by",
+	"dated", "earliest", "latest", "obtained_at", "staged_digest", "replaced_by", "record_id",
 }
 
 // unrecordedSource gives the rows of the table.
@@ -120,7 +121,7 @@ func (s *unrecordedSource) Values(dst []store.Value) {
 	ints(8, u.Row, u.Line, bit(u.Stray), bit(u.Rejected))
 	text(12, string(u.Kind), u.Subject, u.Status, u.Purpose, u.Channel)
 	ints(17, bit(u.Dated), u.Earliest, u.Latest, u.ObtainedAt)
-	text(21, s.o.StagedDigest, "")
+	text(21, s.o.StagedDigest, "", u.RecordID)
 }
 
 // LoadUnrecorded puts what rows say that gave no record into the register, with one event and a new revision, inside the caller's
@@ -210,7 +211,7 @@ func eachUnrecorded(ctx context.Context, tx *store.Tx, cond string, args []any, 
 	var kind, digest string
 	for rows.Next() {
 		if err := rows.Scan(&u.ID, &u.Batch, &u.Snapshot, &u.Source, &u.System, &u.FileDigest, &u.Sheet, &u.Row, &u.Line, &stray, &rejected, &kind, &u.Subject,
-			&u.Status, &u.Purpose, &u.Channel, &dated, &u.Earliest, &u.Latest, &u.ObtainedAt, &digest, &u.ReplacedBy); err != nil {
+			&u.Status, &u.Purpose, &u.Channel, &dated, &u.Earliest, &u.Latest, &u.ObtainedAt, &digest, &u.ReplacedBy, &u.RecordID); err != nil {
 			return fmt.Errorf("read unrecorded: %w", err)
 		}
 		u.Stray, u.Rejected, u.Dated, u.Kind = stray == 1, rejected == 1, dated == 1, UnrecordedKind(kind)

@@ -29,9 +29,20 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 	used := map[string]bool{}
 	for _, s := range p.Skip {
 		cond, keep, _ := f.condition(&s.Condition, used)
-		if keep && (s.Class == "" || s.Class == f.class) {
-			d.Skips = append(d.Skips, suggest.Skip{Skip: mappings.Skip{Condition: cond, Reason: s.Reason, Confirm: true}, Why: []string{s.Evidence}})
+		if !keep || s.Class != "" && s.Class != f.class {
+			continue
 		}
+		var why []string
+		col := f.roles[s.Column.Header]
+		if s.Seen {
+			rows := f.look.Holding(col, s.In)
+			if rows == 0 {
+				continue
+			}
+			why = append(why, fmt.Sprintf("%s: %d of %s such a word", f.look.Say(col), rows, finding.Count(f.look.Rows, "row holds", "rows hold")))
+		}
+		f.skipped[col] = append(f.skipped[col], s.In...)
+		d.Skips = append(d.Skips, suggest.Skip{Skip: mappings.Skip{Condition: cond, Reason: s.Reason, Confirm: true}, Why: append(why, s.Evidence)})
 	}
 	for i := range p.Records {
 		if r, ok := f.record(&p.Records[i], ctx, used, false); ok {
@@ -259,7 +270,7 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 		field.Why = append(field.Why, spec.Evidence)
 	}
 	if len(at) > 0 && len(spec.Enum) > 0 && r.Entity != "consent" && r.Entity != "suppression" {
-		f.look.Complete(&field, at[0]) // what a case or an activity is called is no answer of anybody
+		f.look.Complete(&field, at[0], f.skipped[at[0]]) // what a case or an activity is called is no answer of anybody
 	}
 	return field, true
 }

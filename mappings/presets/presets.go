@@ -67,6 +67,7 @@ type skip struct {
 	Reason   string `yaml:"reason"`
 	Evidence string `yaml:"evidence"`
 	Class    string `yaml:"class"` // only for files of this class
+	Seen     bool   `yaml:"seen"`  // only where a cell holds one of the words
 }
 
 type record struct {
@@ -158,6 +159,7 @@ type Found struct {
 	roles    map[string]int // role to column
 	class    string
 	look     *suggest.Look
+	skipped  map[int][]string // column to words with which its rows are left out
 }
 
 // Find returns the preset that fits the sheet best, or nil.
@@ -232,7 +234,7 @@ func (p *Preset) find(l *suggest.Look, at map[string]int) (*Found, int) {
 			}
 		}
 	}
-	f := &Found{Preset: p, roles: roles, look: l}
+	f := &Found{Preset: p, roles: roles, look: l, skipped: map[int][]string{}}
 	var cols []string
 	for _, role := range fits {
 		cols = append(cols, l.Say(roles[role]))

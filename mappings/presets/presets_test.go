@@ -139,6 +139,10 @@ func TestLayoutsOfOtherYears(t *testing.T) {
 			[]string{`access: [access, SAR, DSAR, "subject access", "subject access request", "right of access", Auskunft]`}, nil},
 		"requests, two rights under one number": {"dsar", "dsar.csv", []string{"Case No,Request type,Received,Requester email", "1,access,2026-03-14,a@example.com", "1,erasure,2026-03-14,a@example.com"},
 			[]string{"key: [external_id, request_type]"}, nil},
+		"issues, kinds that are no right": {"dsar", "jira.csv", []string{"Summary,Issue key,Issue id,Issue Type,Status,Created", "a,P-1,1,Epic,Done,12/Mar/25 2:15 PM", "b,P-2,2,Task,Done,12/Mar/25 2:15 PM", "c,P-3,3,Sub-task,Done,12/Mar/25 2:15 PM", "d,P-4,4,Access,Done,12/Mar/25 2:15 PM"},
+			[]string{"column: Issue Type", "2 of 4 rows hold such a word", "other: [other, task, story"}, []string{"would be rejected"}},
+		"issues, rights alone": {"dsar", "jira.csv", []string{"Summary,Issue key,Issue id,Issue Type,Status,Created", "d,P-4,4,Access,Done,12/Mar/25 2:15 PM"},
+			nil, []string{"column: Issue Type"}},
 		"a register without numbers": {"ropa", "vvt.csv", []string{"Verarbeitungstätigkeit;Rechtsgrundlage;Kategorien betroffener Personen;Kategorien personenbezogener Daten;Empfänger", "Lohn;Art. 6 Abs. 1 lit. b DSGVO;Beschäftigte;Stammdaten;Bank"},
 			[]string{"activity_id:\n        from: \"Verarbeitungstätigkeit\"", "Art. 6 Abs. 1 lit. b DSGVO"}, nil},
 	} {

@@ -15,7 +15,7 @@ func (l *Look) answers(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	channel := channelOf(header) != "" && fits("phone", header) < 100 && fits("email", header) < 100
-	optsOut := l.optsOut(col) != noOptOut
+	optsOut := l.optsOut(col) != mappings.NoOptOut
 	asks := fits("asks", header) > 0 || optsOut || channel
 	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && !optsOut {
 		return false

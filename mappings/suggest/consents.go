@@ -238,7 +238,7 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		col := s.answers[i]
 		first, again := i, false
 		for j := range i {
-			if about(&list[j]) == about(&list[i]) && s.look.optsOut(col) != maybeOptOut && s.look.optsOut(s.answers[j]) != maybeOptOut && (s.general(s.answers[j]) || s.general(col)) {
+			if about(&list[j]) == about(&list[i]) && s.look.optsOut(col) != mappings.MaybeOptOut && s.look.optsOut(s.answers[j]) != mappings.MaybeOptOut && (s.general(s.answers[j]) || s.general(col)) {
 				first, again = min(first, j), true
 			}
 		}
@@ -396,7 +396,7 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 	f := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
 	f.why(s.counts(col))
 	s.enum(&f, col, answers)
-	if s.look.optsOut(col) != noOptOut {
+	if s.look.optsOut(col) != mappings.NoOptOut {
 		inForce(&f)
 	}
 	if _, yes := f.Spec.Enum["yes"]; yes || f.Spec.Enum["no"] != nil {
@@ -404,7 +404,7 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 		case s.look.optout(col):
 			f.Spec.Polarity = "inverted"
 			f.why("the header sounds like an opt-out, so yes means withdrawn and no says nothing")
-		case s.look.optsOut(col) == maybeOptOut:
+		case s.look.optsOut(col) == mappings.MaybeOptOut:
 			f.ask("polarity", "what does a yes in "+s.look.Say(col)+" mean? The header may ask for an opt-out: normal, if yes is consent; inverted, if yes is a refusal")
 		case yes && fits("double", plain(s.look.Columns[col].Header)) > 0:
 			f.Spec.Enum = map[string]mappings.Strings{"given": append(f.Spec.Enum["yes"], f.Spec.Enum["given"]...)}

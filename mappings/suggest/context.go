@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
@@ -209,11 +208,8 @@ func holds(text string, words []string) bool {
 }
 
 // wordsOf are the words of a text as plain gives them: a short code is named by a word of its own only.
-func wordsOf(text string) (words []string) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		words = append(words, plain(word))
-	}
-	return words
+func wordsOf(text string) []string {
+	return mappings.HeaderWords(text)
 }
 
 // State makes a field one value for the whole file. In a consent somebody answers for it.

@@ -260,7 +260,7 @@ func (l *Look) suppressions(s *signs) *Kind {
 // joins reports whether some column says when somebody joined: whoever is in the sheet was once in.
 func (l *Look) joins() bool {
 	for col := range l.Columns {
-		if header := plain(l.Columns[col].Header); max(fits("joined", header), fits("agreed", header)) > 0 && l.optsOut(col) == noOptOut && l.Columns[col].Dates.All() > 0 {
+		if header := plain(l.Columns[col].Header); max(fits("joined", header), fits("agreed", header)) > 0 && l.optsOut(col) == mappings.NoOptOut && l.Columns[col].Dates.All() > 0 {
 			return true
 		}
 	}
@@ -282,7 +282,7 @@ func (l *Look) consent(s *signs) *Kind {
 		if !l.plainly(col) {
 			n = 2 // words that as many other things are called by, such as active
 		}
-		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optsOut(col) != noOptOut || fits("category", header) > 0 {
+		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optsOut(col) != mappings.NoOptOut || fits("category", header) > 0 {
 			n = 4
 		}
 		best = max(best, n)

@@ -219,6 +219,14 @@ func (l *Look) Allow(index int, values []string) {
 // vocabulary lists the words of the column's cells, then those that only its data-validation list has.
 func (c *Column) vocabulary() []string { return append(c.sortedWords(), c.list...) }
 
+// Holding counts the rows whose cell in the column is one of the words; 0 if the column holds too many to be known.
+func (l *Look) Holding(col int, words []string) (rows int) {
+	for _, w := range words {
+		rows += l.Columns[col].Words[mappings.FoldWord(w)]
+	}
+	return rows
+}
+
 // sortedWords lists the folded words, the most frequent first.
 func (c *Column) sortedWords() []string {
 	var list []string

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheetlift/mappings"
 )
 
 // A yes in a column that says who must not be contacted is no consent, whatever its language: the column is drafted inverted, as a
@@ -57,7 +59,7 @@ func TestConsentsAreNoOptOuts(t *testing.T) {
 		"Consentement oui/non", "Newsletter no", "Newsletter No.", "Contact no", "No. of contacts", "N° client", "Nº de contacto", "No de contact", "Notice", "Notes", "Noticias", "Note", "Nonna", "Passport", "Passwort", "Passé", "Sinnvoll", "Single", "Semester", "Sonntag", "Kontakt", "Niveau", "Non-essential cookies",
 		"Objekt", "Objective", "Objet", "Reçus le", "Bloc", "One-stop newsletter", "Non-stop news", "Office", "Offers", "Opt-in", "Double opt-in", "Werbung", "Toestemming", "Consentimiento", "Suscrito", "Iscritto", "Accepts marketing", "Einwilligung Telefon", "Angebote per Post",
 	} {
-		if got := optsOut(header); got != noOptOut {
+		if got := optsOut(header); got != mappings.NoOptOut {
 			t.Errorf("%s: %d", header, got)
 		}
 	}

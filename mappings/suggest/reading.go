@@ -2,6 +2,8 @@ package suggest
 
 import (
 	"slices"
+
+	"sheetlift/mappings"
 )
 
 // reading is how the headers of a sheet are understood for one entity.
@@ -33,7 +35,7 @@ func (l *Look) read(entity string) *reading {
 		if header == "" {
 			continue
 		}
-		if entity == "consent" && (l.optsOut(col) != noOptOut || l.answers(col)) {
+		if entity == "consent" && (l.optsOut(col) != mappings.NoOptOut || l.answers(col)) {
 			continue
 		}
 		for n, field := range fields {

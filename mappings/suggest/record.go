@@ -11,8 +11,9 @@ import (
 	"sheetlift/pipeline/finding"
 )
 
-// Complete adds to a drafted enum the words of the column that our lists know and the enum does not.
-func (l *Look) Complete(f *Field, col int) {
+// Complete adds to a drafted enum the words of the column that our lists know and the enum does not. Rows with the skipped words are
+// left out.
+func (l *Look) Complete(f *Field, col int, skipped []string) {
 	list := f.Name
 	if list == "status" {
 		list = "case.status"
@@ -27,7 +28,7 @@ func (l *Look) Complete(f *Field, col int) {
 			known[mappings.FoldWord(w)] = true
 		}
 	}
-	for _, w := range f.Spec.NullTokens {
+	for _, w := range slices.Concat(f.Spec.NullTokens, skipped) {
 		known[mappings.FoldWord(w)] = true
 	}
 	unknown := 0

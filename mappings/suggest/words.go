@@ -4,34 +4,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
-
-	"golang.org/x/text/runes"
-	"golang.org/x/text/transform"
-	"golang.org/x/text/unicode/norm"
 
 	"sheetlift/mappings"
 )
 
-// plain is the form in which header texts are compared with the words below: letters and digits only, without case and marks,
-// so that "Opt-In am" and "opt_in AM", "Größe" and "grosse" are one.
-func plain(s string) string {
-	s = numero.Replace(s)
-	t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
-	out, _, err := transform.String(t, mappings.FoldHeader(s))
-	if err != nil {
-		out = mappings.FoldHeader(s)
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, out)
-}
-
-// numero are the signs that are letters of their own in Nº and №.
-var numero = strings.NewReplacer("º", "o", "ª", "a", "№", "no")
+// plain is the form in which header texts are compared with the words below: see mappings.PlainHeader.
+func plain(s string) string { return mappings.PlainHeader(s) }
 
 // headerWords are pieces of headers by field, in English, German, French, Spanish, Italian, Portuguese and Dutch. A piece that
 // begins with = has to be the whole header. The longest piece that fits decides.
@@ -53,7 +31,6 @@ var headerWords = map[string]string{
 	"browser":            "useragent browser consentstring tcstring bannerversion consentbanner",
 	"double":             "doubleopt doppeloptin =doi confirmed bestatigt confirme confirmad confermat bevestigd",
 	"progress":           "status statut =estado =stato =state situacao situacion outcome ergebnis =esito resultat resultado =stand zustand afhandeling =phase =stage fortschritt progress avancement etat bearbeitungsstand disposition verdict tramit estadosolicitud estadodelasolicitud estadodopedido estadopedido statorichiesta statodellarichiesta statopratica estadoexpediente situazione",
-	"optout":             "optout optedout unsub blacklist blocklist donot dontmail noemail nomail suppress withdr objection objected abgemeldet abmeld widerspr widerruf gesperrt sperre desabonn opposition =baja debaja disiscri descadastr afgemeld uitgeschreven revocato revocado afmeld austrag ausgetragen desinscri uitschrijf ingetrokken intrekk zuruckgezogen revok revoc retraitdu retraitle dateretrait datederetrait ritirat dnc blocked geblockt keinewerb keinemail keinenewsletter keinkontakt keineanruf nocall nosms nocontact nodesea noquiere noautoriza noacepta nepas nonricevere nonautorizz nonaccett naoaceita naodeseja nietbenaderen geenmail geenreclame geennieuwsbrief",
 	"occurred_at":        "consentdate consenttime consentat optindate optintime dateofconsent signedup signupdate =date =datum =fecha =data =timestamp =when zeitpunkt zeitstempel =zeit horodatage subscribedat subscribedon einwilligungsdatum einwilligungvom einwilligungam dateconsentement datedeconsentement fechaconsentimiento fechadeconsentimiento dataconsenso datadelconsenso dataconsentimento datadoconsentimento datumtoestemming toestemmingsdatum givenat givenon fechahora dataora datahora datumtijd datetime angemeldet anmeldung anmeldedatum eingetragen dateinscription datedinscription inscritle dateabonnement datedabonnement fechaalta fechadealta altafecha fechasuscripcion fechainscripcion dataiscrizione datadiiscrizione iscrittoil datainscricao datadeinscricao datasubscricao aanmelddatum datumaanmelding aangemeldop optinat optintime confirmedat confirmeddate bestatigtam doitime doidate =subscribed",
 	"notoccurred":        "birth geburt naissance nacimiento nascita nascimento geboorte created angelegt erstellt ajout creado creato criado aangemaakt modified updated geandert modifi lastchange lastlogin lastopen import added =lastactive =imported importiert importe",
 	"purpose":            "purpose zweck finalite finalidad finalita finalidade =doel doeleinde topic thema =subject zwecke",

@@ -1,0 +1,168 @@
+package mappings
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// OptOut is whether a header asks for an opt-out. Drafts and warnings go by the same words.
+type OptOut int
+
+// The answers.
+const (
+	NoOptOut    OptOut = iota
+	EndedOptOut        // it says that something is no more: an opt-out, perhaps, if that is what people are asked for
+	MaybeOptOut        // what yes means there, only a person knows
+	SureOptOut
+)
+
+// The words below are without case and marks, in the seven languages. A word of a header fits if it begins with one.
+var (
+	// barring are what a contact point must not be used is called by, wherever in a word they stand: sperr in Werbesperre.
+	barring = strings.Fields("sperr verbot abgemeld abmeld abbestell optout optedout unsub widerspr widerruf suppress withdr objection objected blacklist blocklist geblock geblokk gebann")
+	// barred are the beginnings of words that say the same.
+	barred = strings.Fields("robinson block bloq blocc blokk bloctel exclu esclu ausschl ausgeschl uitgeslo uitsluit escluid refus rifiut recusa recuso recuse rechaz abgelehnt ablehn weiger verweiger geweiger declin " +
+		"reject rejet denied deny interdi prohib proib vietat verbod forbid banned untersag unerwunscht unwanted ongewenst indesider oppos opos objecion objecao objecoes obiez bezwaar verzet " +
+		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revok dnc")
+	// harmless begin like those, and bar nothing.
+	harmless = strings.Fields("blockchain exclusiv exclusief esclusiv opposite oposiciones")
+	// optOut are pieces of headers that ask for an opt-out, as PlainHeader has them: several words, or names of lists of people that must not be
+	// contacted.
+	optOut = strings.Fields("optout optedout unsub blacklist blocklist donot dont noemail nomail suppress withdr objection objected abgemeldet abmeld austrag ausgetragen " +
+		"zuruckgezogen zurueckgezogen desinscri afmeld ingetrokken intrekk uitschrijf revok revoc ritirat dnc blocked geblockt keinewerb keinemail " +
+		"keinenewsletter keinkontakt keineanruf nocall nosms nocontact nodesea noquiere noautoriza noacepta nepas nonricevere nonautorizz nonaccett naoaceita " +
+		"naodeseja nietbenaderen geenmail geenreclame geennieuwsbrief widerspr widerruf gesperrt desabonn opposition baja disiscri descadastr afgemeld " +
+		"uitgeschreven sperre sperrvermerk werbeverbot kontaktverbot nichterlaubt nichterwunscht unerwunscht robinson listerouge stoppub pasdenewsletter " +
+		"pasdepub bloque bloccato geblokkeerd sinpublicidad excludefrom marketingblock mailblock noncontatt excluirde naocontatar semcontato nietcontact " +
+		"nietmailen retraitdu retraitle dateretrait datederetrait listenoire listaroja listanera listanegra listavermelha schwarzeliste zwartelijst negativliste " +
+		"belmeniet")
+	// ended say that what the header names is no more.
+	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt storn opgezegd geannuleerd gestopp stopped gestopt arrete suspend " +
+		"sospes suspens beendet removed entfernt supprim eliminad rimoss removid verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc")
+	// negations deny what stands in the header, wherever they stand.
+	negations = strings.Fields("not never dont cannot nicht nie niemals nichts kein keine keinen keiner keines keinerlei pas jamais aucun aucune nunca jamas ningun ninguna ninguno nessun nessuna nessuno niente nao nenhum nenhuma niet nooit geen nimmer")
+	// without deny what follows them.
+	without = strings.Fields("without no ohne sans sin senza sem zonder")
+	// fillers may stand between a negation and what it denies.
+	fillers = strings.Fields("e more further direct any me se mi le la les lo los las il gli el al alla ai all a au aux de del di do da to be want wants wish any mehr weitere plus mas piu mais meer")
+	// denied are what people do not want, or do not do.
+	denied = strings.Fields("mail email sms mms whatsapp telef phone tel call anruf newsletter news market werb pub publi pubbli promo contact kontakt contatt contat envi envoi envoy invi mand chiam llam lig receb recib ricev recev desea deseo " +
+		"quier vuol desider vogl quer accept acept accett aceit acconsent consent consen autoriz autoris author permi allow agree subscri suscri abonn iscri inscri interes souhait merci spam post brief courrier " +
+		"correo lettre letter offer offre ofert advert ads solicit share sell sale profil track reclame boletin nieuwsbrief infolettre comunic communic commerc comerc push fax catal katal prospect sollicit gradit usar usare used benader versand zusend")
+	// refusing are verbs and their kin: only they make a non a negation, and not the Non-profit news, or non-essential cookies.
+	refusing = strings.Fields("contact contatt envoy invi chiam ricev recev vuol vogl desider accett accept acconsent consent autoriz autoris author permes permett souhait interes iscri inscri abonn gradi sollicit subscri usar demarch")
+	// profits are what follows a non that denies nothing a person is asked about.
+	profits = strings.Fields("profit lucr gov gouv essen eu ue member")
+)
+
+// OptOutOf says whether a header asks whether somebody does not want something.
+func OptOutOf(header string) OptOut {
+	header = bothAnswers.ReplaceAllString(header, " ")
+	words := HeaderWords(uncamel(header))
+	text := strings.ReplaceAll(PlainHeader(header), "trabaj", "") // which has a baja in it
+	begins := func(word string, list []string) bool {
+		return slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(word, w) })
+	}
+	bars := slices.ContainsFunc(words, func(word string) bool {
+		return !begins(word, harmless) && (begins(word, barred) || holdsOne(word, barring))
+	})
+	// follows finds what a negation denies: the next word that is no filler.
+	follows := func(i int) string {
+		for _, word := range words[i+1:] {
+			if !slices.Contains(fillers, word) {
+				return word
+			}
+		}
+		return ""
+	}
+	denies, doubtful, stops, ends, named := false, false, false, false, false
+	for i, word := range words {
+		switch {
+		case i > 0 && slices.Contains([]string{"yes", "ja", "oui", "sim"}, words[i-1]): // Newsletter sim não
+		case slices.Contains(negations, word), word == "don" && i+1 < len(words) && words[i+1] == "t",
+			word == "non" && (begins(follows(i), refusing) || i+1 < len(words) && slices.Contains([]string{"a", "alla", "aux", "au"}, words[i+1])),
+			word == "ne" && i+1 < len(words) && words[i+1] == "plus":
+			denies = true
+		case word == "no" && i+1 < len(words) && slices.Contains([]string{"de", "del", "du"}, words[i+1]): // a number
+		case slices.Contains(without, word) && begins(follows(i), denied):
+			denies, doubtful = denies || !named, doubtful || named // a newsletter without advertising
+		case (word == "no" || word == "non") && named && follows(i) != "" && !begins(follows(i), profits):
+			doubtful = true
+		}
+		switch {
+		case i > 0 && (words[i-1] == "non" || words[i-1] == "one"): // one-stop
+		case (word == "stop" || word == "stopp") && (len(words) == 1 || begins(follows(i), denied) || i > 0 && i+1 == len(words) && begins(words[i-1], denied)),
+			strings.HasSuffix(word, "stopp") && len(word) > len("stopp"), strings.HasSuffix(word, "stop") && begins(word, denied):
+			stops = true
+		}
+		ends = ends || word == "off" || begins(word, ended)
+		named = named || begins(word, denied)
+	}
+	switch {
+	case bars && denies: // not blocked
+		return MaybeOptOut
+	case bars, denies, stops, holdsOne(text, optOut):
+		return SureOptOut
+	case doubtful, ends && named:
+		return MaybeOptOut
+	case ends:
+		return EndedOptOut
+	}
+	return NoOptOut
+}
+
+// bothAnswers is how headers offer them, as in Newsletter (ja/nein): that denies nothing.
+var bothAnswers = regexp.MustCompile(`(?i)\b(yes|y|ja|j|oui|o|si|sí|sì|sim|s)\s*[/|]\s*(no|n|nein|non|nee|não|nao)($|[^\pL])`)
+
+// uncamel parts the words of a header such as doNotMail.
+func uncamel(header string) string {
+	var b strings.Builder
+	lower := false
+	for _, r := range header {
+		if lower && unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// PlainHeader is the form in which header texts are compared with words of the field: letters and digits only, without case and marks, so
+// that "Opt-In am" and "opt_in AM", "Größe" and "grosse" are one.
+func PlainHeader(s string) string {
+	s = headerFold(numero.Replace(s))
+	t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
+	out, _, err := transform.String(t, s)
+	if err != nil {
+		out = s
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, out)
+}
+
+// numero are the signs that are letters of their own in Nº and №.
+var numero = strings.NewReplacer("º", "o", "ª", "a", "№", "no")
+
+// HeaderWords are the words of a text as PlainHeader gives them.
+func HeaderWords(text string) (words []string) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		words = append(words, PlainHeader(word))
+	}
+	return words
+}
+
+// holdsOne reports whether one of the pieces stands in a text.
+func holdsOne(text string, pieces []string) bool {
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(text, p) })
+}
