@@ -47,11 +47,18 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			left := strings.TrimPrefix(l.Say(i), "column ")
 			if l.Answers(i) {
 				d.Head = append(d.Head, l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
+			} else if l.Opposes(i) && f.asks() {
+				d.Head = append(d.Head, l.Say(i)+" holds words that speak against consent, and the preset does not know it: where it says who must not be contacted, add a record for it.")
 			}
 			d.Left = append(d.Left, left)
 		}
 	}
 	return d
+}
+
+// asks reports whether the preset's rows are about consent.
+func (f *Found) asks() bool {
+	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return (r.Entity == "consent" || r.Entity == "suppression") && f.gives(&r) })
 }
 
 func (f *Found) has(role string) bool {
@@ -120,6 +127,15 @@ func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, fo
 		}
 	}
 	f.key(r, &out, there)
+	for _, name := range out.Key {
+		if i := e.Field(name); i >= 0 && !there[name] {
+			ask := "which column tells these rows apart? Or put other fields into the key"
+			if spec, declared := r.Fields[name]; declared && len(spec.From) > 0 {
+				ask = "no column is called " + f.wanted(&spec) + ": " + ask
+			}
+			out.Fields = append(out.Fields, suggest.Field{Name: name, Confirm: true, Asks: []suggest.Ask{{Key: "from", Text: ask}}})
+		}
+	}
 	f.look.DeclareDays(&out)
 	return out, true
 }

@@ -32,6 +32,8 @@ type Look struct {
 const (
 	wordsKept = 40        // words of a column
 	cellsKept = 8_000_000 // digests of cells, by which rows are told apart
+
+	hiddenAtMost = 1000 // words of a column that are not shown, before none is looked for any more
 )
 
 // Column is the evidence of one column.
@@ -44,7 +46,8 @@ type Column struct {
 	Numbers int // number cells without a date format
 	Epochs  int // bare counts of seconds or milliseconds since 1970, by their size
 	Dates   Dates
-	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
+	Words   map[string]int // folded word to rows; nil when there are too many
+	Hidden  int            // rows whose words are not kept: one that must not be shown was among them, and they are none of our lists
 
 	as   map[string]string // folded word to the word as the file first has it
 	also map[string]bool   // folded words that some cell spells otherwise, or with blanks around
@@ -60,6 +63,7 @@ type Dates struct {
 	DayFirst   int // can only be day first
 	MonthFirst int // can only be month first
 	Either     int // both are possible
+	Named      int // name their month
 	Zoned      int // carry an offset
 	Clock      int // carry a time of day
 
@@ -67,10 +71,14 @@ type Dates struct {
 	Layout   string // of the numeric dates, with the day as D and the month as M; "" if they have several
 	mixed    bool
 	tried    int
+
+	namedLayout              string // of the first date that names its month, with the month as MMM
+	namedMixed               bool   // others are written otherwise
+	wholeMonths, shortMonths bool   // months that have no short form like it, or no whole one
 }
 
 // All counts the cells that are dates of any form.
-func (d *Dates) All() int { return d.Cells + d.ISO + d.DayFirst + d.MonthFirst + d.Either }
+func (d *Dates) All() int { return d.Cells + d.ISO + d.DayFirst + d.MonthFirst + d.Either + d.Named }
 
 // NewLook begins with a header, one text a column.
 func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look {
@@ -159,9 +167,15 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	if c.Words != nil {
 		text := string(raw)
 		word := mappings.FoldWord(text)
-		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text) && !listed(word)) {
-			c.Words = nil
-			return
+		if _, known := c.Words[word]; !known {
+			switch ours := listed(word); {
+			case !ours && (c.Hidden > 0 || !finding.Quote(text)):
+				c.hide()
+				return
+			case len(c.Words) >= wordsKept:
+				c.Words, c.Hidden = nil, 0
+				return
+			}
 		}
 		if c.Words[word]++; c.as[word] == "" {
 			c.as[word] = text
@@ -175,15 +189,32 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 }
 
+// hide counts a word that may be a value about a person. Its neighbours may be too, even where they don't look like it: from then on the
+// column keeps the words of our lists alone.
+func (c *Column) hide() {
+	if c.Hidden++; c.Hidden > 1 {
+		if c.Hidden > hiddenAtMost && len(c.Words) == 0 {
+			c.Words, c.Hidden = nil, 0 // names, or texts
+		}
+		return
+	}
+	for word, rows := range c.Words {
+		if !listed(word) {
+			c.Hidden += rows
+			delete(c.Words, word)
+		}
+	}
+}
+
 // Strange reports whether more than a quarter of the cells of a column hold none of these words. A word that begins with @ names a list of ours instead, of
 // which a quarter is enough.
 func (l *Look) Strange(index int, words []string) bool {
 	c := l.Of(index)
 	if list, ok := strings.CutPrefix(words[0], "@"); ok {
 		known, _ := c.share(list)
-		return len(c.Words) > 0 && known*4 < c.Filled
+		return len(c.Words) > 0 && c.Hidden == 0 && known*4 < c.Filled
 	}
-	known, total := 0, 0
+	known, total := 0, c.Hidden
 	for word, rows := range c.Words {
 		total += rows
 		if slices.ContainsFunc(words, func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(word) }) {

@@ -49,7 +49,7 @@ var (
 
 // optsOut says whether a header asks whether somebody does not want something.
 func optsOut(header string) int {
-	header = bothAnswers.ReplaceAllString(header, " ")
+	header = bothAnswers.ReplaceAllString(remark.ReplaceAllString(header, " "), " ")
 	words := wordsOf(uncamel(header))
 	text := plain(header)
 	begins := func(word string, list []string) bool {
