@@ -33,6 +33,7 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			d.Skips = append(d.Skips, suggest.Skip{Skip: mappings.Skip{Condition: cond, Reason: s.Reason, Confirm: true}, Why: []string{s.Evidence}})
 		}
 	}
+	d.Skips = append(d.Skips, l.Totals()...)
 	for i := range p.Records {
 		if r, ok := f.record(&p.Records[i], ctx, used, false); ok {
 			d.Records = append(d.Records, r)
@@ -59,6 +60,16 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 // asks reports whether the preset's rows are about consent.
 func (f *Found) asks() bool {
 	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return (r.Entity == "consent" || r.Entity == "suppression") && f.gives(&r) })
+}
+
+// instead is the role that stands in for a field's own; "" if there is none.
+func (f *Found) instead(spec *fieldSpec) string {
+	for _, role := range spec.Else {
+		if f.has(role) {
+			return role
+		}
+	}
+	return ""
 }
 
 func (f *Found) has(role string) bool {
@@ -150,8 +161,8 @@ func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
 				at[name] = append(at[name], i)
 			}
 		}
-		if i, ok := f.roles[spec.Else]; ok && there[name] && len(at[name]) == 0 {
-			at[name] = []int{i}
+		if role := f.instead(&spec); role != "" && there[name] && len(at[name]) == 0 {
+			at[name] = []int{f.roles[role]}
 		}
 	}
 	columns := func(key []string) (cols []int) {
@@ -211,7 +222,7 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 			at = append(at, f.roles[c.Header])
 		}
 	}
-	if role := spec.Else; role != "" && len(at) == 0 {
+	if role := f.instead(spec); role != "" && len(at) == 0 {
 		if col, ok := f.column(role, used); ok {
 			field.Spec.From = append(field.Spec.From, col)
 			at = append(at, f.roles[role])

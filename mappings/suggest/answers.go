@@ -16,7 +16,8 @@ func (l *Look) Answers(col int) bool { return l.answers(col) }
 func (l *Look) answers(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
-	channel := channelOf(header) != "" && fits("phone", header) < 100 && fits("email", header) < 100
+	named := channelOf(header) != ""
+	channel := named && (fits("phone", header) < 100 && fits("email", header) < 100 || l.yesOrNo(col))
 	if flagOf(header) != "" || channel && fits("asks", header) == 0 && holds(header, ofAddress) {
 		return false // it speaks of the address, and not of what somebody wants
 	}
@@ -24,6 +25,9 @@ func (l *Look) answers(col int) bool {
 	asks := fits("asks", header) > 0 || optsOut || channel
 	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && !optsOut {
 		return false
+	}
+	if holds(header, regimes) && len(l.against(col, false)) == 0 {
+		return false // under which law or by which means somebody was asked, and not what the answer was
 	}
 	known, working, plainly, total := 0, 0, 0, c.Hidden
 	for word, rows := range c.Words {
@@ -56,11 +60,23 @@ func (l *Look) answers(col int) bool {
 	case fits("category", header) > 0 && total > 0:
 		return known == total
 	case asks: // a sheet without rows: the header alone
-		return c.Filled == 0 && fits("asks", header) > 0 && fits("occurred_at", header) < 100
+		return l.Rows == 0 && fits("asks", header) > 0 && fits("occurred_at", header) < 100
 	case fits("state", header) > 0 && total > 0:
 		return known*2 >= total && known > working // a status of work is none of consent
 	}
 	return total > 0 && plainly*10 >= c.Filled*8 && len(c.Words) <= 12
+}
+
+// regimes are headers that ask how consent is asked for; a column of one that never says no answers nothing.
+var regimes = strings.Fields("consenttype typeofconsent consentmodel consentmode consentmethod consentlevel artdereinwilligung einwilligungsart typedeconsentement tipodeconsentimiento tipodiconsenso tipodeconsentimento soorttoestemming optintype typedoptin")
+
+// yesOrNo reports whether all cells of a column say yes or no: under a header such as Phone they are no contact points.
+func (l *Look) yesOrNo(col int) bool {
+	c := &l.Columns[col]
+	return len(c.Words) > 0 && c.Hidden == 0 && !slices.ContainsFunc(c.sortedWords(), func(word string) bool {
+		says, ok := term(answers, word)
+		return !ok || says == "" && c.Filled == c.Words[word]
+	})
 }
 
 // flagOf says which suppression a header asks about that speaks of the address, and of no answer: Email bounced, Marked as spam.
@@ -135,6 +151,17 @@ func (l *Look) against(col int, inverted bool) (list mappings.Strings) {
 	for _, word := range c.vocabulary() {
 		switch says, _ := term(answers, word); {
 		case says == "withdrawn" || says == "refused" || inverted && (says == "yes" || says == "given" && !holds(plain(word), standing)) || !inverted && says == "no":
+			list = append(list, c.As(word))
+		}
+	}
+	return list
+}
+
+// silent lists the words of a column that say no or nothing.
+func (l *Look) silent(col int) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.sortedWords() {
+		if says, ok := term(answers, word); ok && (says == "no" || says == "") {
 			list = append(list, c.As(word))
 		}
 	}

@@ -110,6 +110,10 @@ func (s *suggestion) answer(col int) Record {
 	} else if other {
 		delete(s.at, "occurred_at")
 	}
+	lists, listed := s.at["purpose"]
+	if listed && len(s.answers) > 1 && asksElse(header) { // the lists are those of mailings
+		delete(s.at, "purpose")
+	}
 	channels, mapped := s.at["channel"]
 	if mapped && len(s.answers) > 1 && channelOf(plain(header)) != "" { // each has its own
 		delete(s.at, "channel")
@@ -121,7 +125,7 @@ func (s *suggestion) answer(col int) Record {
 	if fits("category", plain(header)) > 0 {
 		r.about = header // a purpose of its own, whichever that is
 	}
-	if against := status.Spec.Polarity == "inverted" || s.onlyAgainst(&status); against {
+	if against := status.Spec.Polarity == "inverted" || s.onlyAgainst(&status) && (len(s.answers) == 1 || s.general(col)); against {
 		s.anyBasis(&r)
 		if _, named := s.at["purpose"]; !named {
 			s.everyPurpose(&r)
@@ -135,6 +139,9 @@ func (s *suggestion) answer(col int) Record {
 		s.at["channel"] = channels
 	}
 	s.joinedOn(&r, &status)
+	if listed {
+		s.at["purpose"] = lists
+	}
 	if delete(s.at, "occurred_at"); dated {
 		s.at["occurred_at"] = general
 	}

@@ -151,6 +151,12 @@ var categories = [][]string{
 // otherQuestions are pieces of headers that ask for something else than whether somebody wants mailings.
 var otherQuestions = strings.Fields("track profil verfolg suivi seguim tracciam rastre volgen thirdpart dritte tiers tercer terzi terceir derden partner partenaire share weitergabe partage ceder comparti cession cookie geoloc standort photo foto bild image immagin imagen research forschung recherche biometr gesundheit health sante salud salute saude")
 
+// asksElse reports whether a header asks for something else than whether somebody wants mailings.
+func asksElse(header string) bool {
+	header = plain(header)
+	return holds(header, otherQuestions) && !holds(header, Marketing[:len(Marketing)-1])
+}
+
 // likely picks a purpose and says why: the only one, the one that the texts name, or the only one that has one of the words. -1 if none
 // is likelier than another.
 func (c *Context) likely(about, texts []string) (int, string) {
@@ -159,6 +165,9 @@ func (c *Context) likely(about, texts []string) (int, string) {
 		return -1, ""
 	case 1:
 		only := plain(c.Purposes[0].Code + " " + c.Purposes[0].Name)
+		if len(texts) > 0 && asksElse(texts[0]) && !holds(only, otherQuestions) {
+			return -1, ""
+		}
 		for _, kind := range categories {
 			if len(texts) > 0 && holds(plain(texts[0]), kind) && !holds(only, kind) && !(slices.Contains(kind, "marketing") && holds(only, Marketing)) {
 				return -1, "" // the header names another
@@ -189,7 +198,7 @@ func (c *Context) likely(about, texts []string) (int, string) {
 		}
 	}
 	families := [][]string{about}
-	if len(texts) > 0 && holds(plain(texts[0]), otherQuestions) && !holds(plain(texts[0]), Marketing[:len(Marketing)-1]) {
+	if len(texts) > 0 && asksElse(texts[0]) {
 		families = nil
 	}
 	if slices.ContainsFunc(texts, func(text string) bool {

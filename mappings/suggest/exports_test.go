@@ -35,6 +35,10 @@ func drawn(r *Record) string {
 			out += " " + f.Name + " " + f.Spec.From[0].Header
 		case f.Name == "channel" && f.Spec.Const != nil:
 			out += " on " + *f.Spec.Const
+		case f.Name == "purpose" && len(f.Asks) > 0:
+			out += " purpose asked"
+		case f.Name == "actor":
+			out += " actor"
 		}
 	}
 	return out
@@ -73,6 +77,22 @@ func TestExportsOfTheField(t *testing.T) {
 			[]string{"consent on email status Von allen E-Mails abgemeldet yes[ja] inverted", "consent when column: Von allen E-Mails abgemeldet not_in: [ja] status Rechtsgrundlage für die Verarbeitung given[Freiwillige Zustimmung des Kontakts] lawful_basis"}},
 		"each answer has the channel of its header": {"x.csv", []string{"Record Id|Email|Consent Through|Email Opt Out|Contact Through Phone", "1|a@example.com|Email|false|true", "2|b@example.com|Email|true|false"},
 			[]string{"consent on email status Email Opt Out no[false] yes[true] inverted", "consent on phone status Contact Through Phone no[false] yes[true]"}},
+		"a channel a column, under the names of contact points": {"supporters.csv", []string{"Supporter ID|Email address|Email|Post|Phone", "1|a@example.com|Y|N|Y", "2|b@example.com|N|N|"},
+			[]string{"consent on email status Email no[N] yes[Y]", "consent on post status Post no[N]", "consent on phone status Phone yes[Y]"}},
+		"under which law somebody was asked is no answer": {"records of consent.csv", []string{"ID|Consenttype|Statistics|User agent|Consent text", "1|optin|1|Mozilla|", "2|optin|0|Mozilla|"},
+			[]string{"consent purpose asked status Statistics no[0] yes[1]"}},
+		"who only ever said no to one question said nothing of the others": {"cookie log.csv", []string{"Consent ID|MARKETING|PERSONALIZATION", "c1|ACCEPT|DENY", "c2|DENY|DENY"},
+			[]string{"consent on any status MARKETING given[ACCEPT] refused[DENY]", "consent purpose asked on any status PERSONALIZATION refused[DENY]"}},
+		"tracking is another question than mailings": {"x.csv", []string{"Email|List|Status|Tracking consent", "a@example.com|Newsletter|Subscribed|denied", "b@example.com|Newsletter|Unsubscribed|granted"},
+			[]string{"consent on any status Status given[Subscribed] withdrawn[Unsubscribed]", "consent purpose asked on any status Tracking consent given[granted] refused[denied]"}},
+		"entered in a register of opt-outs": {"bloctel.csv", []string{"telephone|statut", "+33612345678|inscrit", "+33612345679|non inscrit"},
+			[]string{"suppression when column: statut not_in: [non inscrit] on any reason opt_out"}},
+		"answers inside of JSON are named": {"x.csv", []string{"subject.email|preferences|Newsletter", "a@example.com|{\"profiling\":false}|yes"},
+			[]string{"consent on email status Newsletter yes[yes]", "Attention: column B \"preferences\" holds lists or JSON"}},
+		"whoever ticked a box": {"entries.csv", []string{"Entry Id|Email|Consent (Consent)", "1|a@example.com|Checked", "2|b@example.com|Not Checked"},
+			[]string{"consent status Consent (Consent) no[Not Checked] yes[Checked]"}},
+		"requests that are closed by their day alone": {"SAR log.csv", []string{"Ref|Date received|Type|Statutory deadline|Date responded", "1|2024-03-14|Erasure|2024-04-14|2024-04-02", "2|2024-03-15|Access|2024-04-15|"},
+			[]string{"case when column: Date responded not_blank: true request_type Type access[Access] erasure[Erasure] status closed_fulfilled", "case when column: Date responded blank: true request_type Type access[Access] erasure[Erasure] status open"}},
 		"kinds of request, not their subject lines": {"tickets.csv", []string{"Ticket ID|Subject|Requester email|Status|Request type [list]|Created at|Due date", "1|Access request|a@example.com|Solved|Access|2024-03-14|2024-04-14", "2|Please delete me|b@example.com|Pending|Erasure|2024-03-15|2024-04-15", "3|Data|c@example.com|On-hold|Access|2024-03-15|2024-04-15"},
 			[]string{"case request_type Request type [list] access[Access] erasure[Erasure] status Status closed_fulfilled[Solved] open[On-hold, Pending] received_at Created at"}},
 	} {
@@ -97,6 +117,37 @@ func TestExportsOfTheField(t *testing.T) {
 				t.Error("the draft holds a value")
 			}
 		})
+	}
+}
+
+// A list without a header is read from its first row on, and a row of totals is nobody's.
+func TestRowsThatAreNoRecords(t *testing.T) {
+	l := lookAt("register.csv", "Customer ID|E-mail|Newsletter", "1|a@example.com|1", "2|b@example.com|0", "Total:||1")
+	d, text, _ := suggested(t, l)
+	if len(d.Skips) != 1 || !slices.Equal(d.Skips[0].In, mappings.Strings{"Total:"}) || d.Skips[0].Column.Header != "Customer ID" || !d.Skips[0].Confirm {
+		t.Error(text)
+	}
+	l = lookAt("topics.csv", "Topic|E-mail|Newsletter", "Total|a@example.com|yes", "Count|b@example.com|yes")
+	if d, text, _ := suggested(t, l); len(d.Skips) > 0 {
+		t.Errorf("people are taken for totals\n%s", text)
+	}
+	l = lookAt("unsubscribed.csv", "|", "a@example.com|x", "b@example.com|y")
+	l.HeaderRow = 0
+	if d, text, asked := suggested(t, l); len(asked) > 0 || d.Records[0].Entity != "suppression" || !strings.Contains(text, "header: { none: true }") || !strings.Contains(text, "from: { letter: A }") || !strings.Contains(text, "The first row holds values") {
+		t.Errorf("asks %v\n%s", asked, text)
+	}
+	for header, row := range map[string]bool{"a@example.com": true, "+49 151 12345678|x": true, "212|5550101": true, "E-Mail|2024": false, "questions to a@example.com": false, "Kundennr|Mail": false, "": false} {
+		if mappings.LooksLikeRow(strings.Split(header, "|")) != row {
+			t.Errorf("%s: a row of values? %v expected", header, row)
+		}
+	}
+}
+
+// An apostrophe with which a spreadsheet program marks text belongs to no number.
+func TestMarkedNumbers(t *testing.T) {
+	_, text, _ := suggested(t, lookAt("kunden.csv", "Kunden-ID|E-Mail|Telefon|Newsletter", "'1|a@example.com|'+4915112345678|ja", "'2|b@example.com|'+4915112345679|nein"))
+	if strings.Count(text, "normalize: [apostrophe, trim]") != 2 {
+		t.Error(text)
 	}
 }
 

@@ -49,11 +49,15 @@ type Column struct {
 	Words   map[string]int // folded word to rows; nil when there are too many
 	Hidden  int            // rows whose words are not kept: one that must not be shown was among them, and they are none of our lists
 
-	as   map[string]string // folded word to the word as the file first has it
-	also map[string]bool   // folded words that some cell spells otherwise, or with blanks around
-	list []string          // folded words of the data-validation list of its cells that no row holds
-	had  int               // words of that list
-	rows []uint64          // a digest of each cell, 0 for a blank one
+	as      map[string]string // folded word to the word as the file first has it
+	also    map[string]bool   // folded words that some cell spells otherwise, or with blanks around
+	list    []string          // folded words of the data-validation list of its cells that no row holds
+	had     int               // words of that list
+	totals  map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
+	objects int               // cells that hold a list or an object of JSON
+	marked  int               // cells with one apostrophe in front
+
+	rows []uint64 // a digest of each cell, 0 for a blank one
 }
 
 // Dates is what the cells of a column show about dates.
@@ -102,18 +106,27 @@ func (l *Look) Add(b *source.Block) {
 		if b.RowNum[i] <= l.HeaderRow {
 			continue
 		}
-		holds := false
+		holds, first, word, reached := false, -1, "", false
 		for col := range b.Cols {
 			cell := b.Cols[col][i]
 			raw := b.Bytes(cell)
 			if cell.Kind == source.Empty || len(bytes.TrimSpace(raw)) == 0 {
 				continue
 			}
-			holds = true
 			padded := len(raw)
 			raw = bytes.TrimSpace(raw)
+			if !holds && cell.Kind == source.Text && len(raw) <= 32 {
+				if text := strings.TrimSpace(strings.TrimSuffix(string(raw), ":")); slices.Contains(TotalsWords, mappings.FoldWord(text)) {
+					first, word = col, string(raw)
+				}
+			}
+			holds = true
+			reached = reached || bytes.IndexByte(raw, '@') >= 0 || looksPhone(raw)
 			l.column(col).add(cell, raw, b.RowNum[i], padded > len(raw))
 			l.keep(col, raw)
+		}
+		if first >= 0 {
+			l.column(first).total(word, reached)
 		}
 		if holds {
 			if l.Rows++; l.kept < cellsKept {
@@ -154,6 +167,12 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 		}
 		c.Words = nil
 		return
+	}
+	if len(raw) > 2 && (raw[0] == '{' && raw[len(raw)-1] == '}' || raw[0] == '[' && raw[1] == '{') {
+		c.objects++
+	}
+	if raw[0] == '\'' {
+		c.marked++
 	}
 	if looksEpoch(raw) {
 		c.Epochs++
@@ -203,6 +222,19 @@ func (c *Column) hide() {
 			c.Hidden += rows
 			delete(c.Words, word)
 		}
+	}
+}
+
+// total counts a row that begins with a word for totals; where such a row names a contact point, the word is one like others.
+func (c *Column) total(word string, reached bool) {
+	if c.totals == nil {
+		c.totals = map[string]int{}
+	}
+	switch n := c.totals[word]; {
+	case reached || n < 0:
+		c.totals[word] = -1
+	case len(c.totals) <= wordsKept:
+		c.totals[word]++
 	}
 }
 

@@ -30,7 +30,7 @@ func (l *Look) read(entity string) *reading {
 	fields := fieldsOf[entity]
 	for col := range l.Columns {
 		header := plain(l.Columns[col].Header)
-		if header == "" {
+		if header == "" && l.HeaderRow > 0 {
 			continue
 		}
 		if entity == "consent" && (l.optsOut(col) != noOptOut || l.answers(col)) {
@@ -104,6 +104,16 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if !dated && c.Filled > 0 && c.knownWords()*2 > c.Filled {
 			return 0
 		}
+	case "actor": // a user agent recorded nothing
+		if fits("browser", header) > 0 {
+			return 0
+		}
+	case "email", "phone":
+		if l.yesOrNo(col) {
+			return 0
+		}
+	}
+	switch field {
 	case "request_type", "reason", "handler", "requester_name", "purpose", "channel", "method":
 		if c.Dates.All()*2 > c.Filled && c.Filled > 0 {
 			return 0

@@ -292,6 +292,26 @@ func (s *suggestion) unused(f *importers.Field) string {
 	return strings.Join(list[:min(len(list), 8)], ", ")
 }
 
+// cases drafts requests. Where no column names a status, those with a day of closing are closed: an erasure that was done must not be
+// taken for one that is still to do.
+func (s *suggestion) cases() []Record {
+	open := s.record(nil)
+	i := slices.IndexFunc(open.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.Const != nil })
+	col, ok := s.at["closed_at"]
+	if i < 0 || !ok || s.look.Columns[col].Filled == 0 {
+		return []Record{open}
+	}
+	closed := open
+	closed.Fields = slices.Clone(open.Fields)
+	done := Field{Name: "status", Confirm: true}
+	s.ctx.State(&done, s.entity, "closed_fulfilled")
+	done.why("no column names a status, and these rows have a day in " + s.look.Say(col) + "; whether one was refused, no column says")
+	closed.Fields[i] = done
+	closed.When = []mappings.Condition{{Column: s.look.Name(col), NotBlank: true}}
+	open.When = []mappings.Condition{{Column: s.look.Name(col), Blank: true}}
+	return []Record{closed, open}
+}
+
 // closed drafts the status of a case from a column that says yes or no to whether it is closed.
 func (s *suggestion) closed() (Field, bool) {
 	for col := range s.look.Columns {
@@ -323,15 +343,19 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 	out := Field{Name: f.Name, Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
 	out.why(s.counts(col))
 	c := &s.look.Columns[col]
+	trim := mappings.Strings{"trim"}
+	if c.marked > 0 {
+		trim = mappings.Strings{"apostrophe", "trim"}
+	}
 	switch f.Type {
 	case importers.Email:
-		out.Spec.Normalize = mappings.Strings{"trim"}
+		out.Spec.Normalize = trim
 	case importers.Phone:
-		out.Spec.Normalize = mappings.Strings{"trim"}
+		out.Spec.Normalize = trim
 		switch _, email := s.at["email"]; {
 		case c.Filled == c.Phones:
 		case email && s.entity == "consent":
-			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*(\+|00)`}}
+			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*'?\s*(\+|00)`}}
 			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %s out; to take more, declare region: and remove when:", finding.Count(c.Filled-c.Phones, "number without country code is left", "numbers without country code are left")))
 		default:
 			out.ask("region", fmt.Sprintf("%s no country code: which country, as DE or FR?", finding.Count(c.Filled-c.Phones, "number has", "numbers have")))
@@ -342,7 +366,7 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 			out.why("its header does not say of what it is the time: take this field away unless it is that of the answer")
 		}
 	case importers.ID:
-		out.Spec.Normalize = mappings.Strings{"trim"}
+		out.Spec.Normalize = trim
 	case importers.Enum, importers.Bool:
 		list := f.Name
 		if list == "status" {

@@ -42,6 +42,15 @@ func (s *suggestion) suppressions() {
 		r.When = dated
 		r.Why = append(r.Why, "rows without "+s.look.Say(s.at["occurred_at"])+" say nothing")
 	}
+	for _, col := range s.answers {
+		if no := s.look.silent(col); !slices.Contains(s.optouts, col) { // whoever is entered in a register, unless the answer is that nobody is
+			s.used[col] = true
+			if len(no) > 0 {
+				r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: no})
+				r.Why = append(r.Why, "unless "+s.look.Say(col)+" says that it is not entered")
+			}
+		}
+	}
 	for _, col := range s.optouts {
 		if yes := s.look.against(col, true); len(yes) > 0 {
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: yes})
