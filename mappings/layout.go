@@ -293,10 +293,13 @@ func fraction(s []byte) (micro int, rest []byte, n int, ok bool) {
 	return micro, s[n:], n, n >= 1
 }
 
-// offset reads Z, +02, +0200 or +02:00 as seconds east of UTC.
+// offset reads Z, UTC, GMT, +02, +0200 or +02:00 as seconds east of UTC. Other letters name zones in one country and others in the next.
 func offset(s []byte) (seconds int, rest []byte, ok bool) {
 	if len(s) > 0 && (s[0] == 'Z' || s[0] == 'z') {
 		return 0, s[1:], true
+	}
+	if len(s) == 3 && (string(s) == "UTC" || string(s) == "GMT") {
+		return 0, s[3:], true
 	}
 	if len(s) < 3 || (s[0] != '+' && s[0] != '-') {
 		return 0, s, false

@@ -54,6 +54,13 @@ func monthIndex(names [12][]string) map[string]int {
 	return index
 }
 
+// IsMonth reports whether a word is the whole or the short name of a month, in one of the languages, which layouts read as MMMM and MMM.
+func IsMonth(word string) (whole, short bool) {
+	_, rest, whole := monthName([]byte(word), true, true)
+	_, after, short := monthName([]byte(word), false, true)
+	return whole && len(rest) == 0, short && len(after) == 0
+}
+
 // monthName reads the letters that s begins with as the name of a month, whole or short, and the dot after it unless the layout
 // has one there itself.
 func monthName(s []byte, whole, dotFollows bool) (month int, rest []byte, ok bool) {

@@ -42,6 +42,8 @@ var (
 		"pasdepub bloque bloccato geblokkeerd sinpublicidad excludefrom marketingblock mailblock noncontatt excluirde naocontatar semcontato nietcontact " +
 		"nietmailen retraitdu retraitle dateretrait datederetrait listenoire listaroja listanera listanegra listavermelha schwarzeliste zwartelijst negativliste " +
 		"belmeniet")
+	// whole are headers that ask for one by themselves: lists of numbers not to be called, and an account that is no more.
+	whole = strings.Fields("tps ctps mps fps deactivated deaktiviert")
 	// ended say that what the header names is no more.
 	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt storn opgezegd geannuleerd gestopp stopped gestopt arrete suspend " +
 		"sospes suspens beendet removed entfernt supprim eliminad rimoss removid verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc")
@@ -63,7 +65,7 @@ var (
 
 // OptOutOf says whether a header asks whether somebody does not want something.
 func OptOutOf(header string) OptOut {
-	header = bothAnswers.ReplaceAllString(header, " ")
+	header = bothAnswers.ReplaceAllString(remark.ReplaceAllString(header, " "), " ")
 	words := HeaderWords(uncamel(header))
 	text := strings.ReplaceAll(PlainHeader(header), "trabaj", "") // which has a baja in it
 	begins := func(word string, list []string) bool {
@@ -107,7 +109,7 @@ func OptOutOf(header string) OptOut {
 	switch {
 	case bars && denies: // not blocked
 		return MaybeOptOut
-	case bars, denies, stops, holdsOne(text, optOut):
+	case bars, denies, stops, holdsOne(text, optOut), slices.Contains(whole, text):
 		return SureOptOut
 	case doubtful, ends && named:
 		return MaybeOptOut
@@ -116,6 +118,9 @@ func OptOutOf(header string) OptOut {
 	}
 	return NoOptOut
 }
+
+// remark is what an export says about a column to whoever edits it, as in (Do Not Modify) Contact: that denies nothing.
+var remark = regexp.MustCompile(`(?i)\((do not|don't|nicht|bitte nicht|ne pas|no|non|não|nao|niet) ?(modify|edit|change|delete|use|ändern|bearbeiten|löschen|verändern|modifier|supprimer|modificar|editar|cambiar|modificare|alterar|eliminar|wijzigen|bewerken)\)`)
 
 // bothAnswers is how headers offer them, as in Newsletter (ja/nein): that denies nothing.
 var bothAnswers = regexp.MustCompile(`(?i)\b(yes|y|ja|j|oui|o|si|sí|sì|sim|s)\s*[/|]\s*(no|n|nein|non|nee|não|nao)($|[^\pL])`)

@@ -38,6 +38,28 @@ func looksLikeData(header []string) bool {
 	return n >= 2 || address && name
 }
 
+// LooksLikeRow reports whether the texts of a header row are values: an address or an international telephone number is no header, and a row
+// of numbers, dates and addresses alone is none either. A list without a header would lose its first row by one.
+func LooksLikeRow(header []string) bool {
+	values, texts := 0, 0
+	for _, h := range header {
+		h = strings.TrimSpace(h)
+		at := strings.IndexByte(h, '@')
+		switch {
+		case h == "":
+		case at > 0 && !strings.ContainsFunc(h, unicode.IsSpace) && strings.LastIndexByte(h, '.') > at:
+			return true
+		case strings.HasPrefix(h, "+") && len(h) > 8 && strings.Trim(h, "+0123456789 -/().") == "":
+			return true
+		case numberOrDate(h):
+			values++
+		default:
+			texts++
+		}
+	}
+	return values > 0 && texts == 0
+}
+
 func numberOrDate(s string) bool {
 	if strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789.,'+- %€$£") == "" {
 		return true

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -323,6 +324,11 @@ func draftFile(ctx context.Context, path, rel string, opt DraftOptions) ([]*draf
 	return list, nil
 }
 
+// soundsLikeHeader reports whether a text is a header that drafts know: then one beside it that looks like a value is one too.
+func soundsLikeHeader(text string) bool {
+	return !strings.Contains(text, "@") && suggest.Sounds(text, "email", "phone", "asks", "state", "external_id", "subject_id", "device_id", "occurred_at", "received_at", "purpose", "channel", "reason", "optout") != ""
+}
+
 // read looks at one sheet from its header to its end.
 func (d *draft) read(ctx context.Context, book source.Book, i int, name string) error {
 	rd, err := book.Read(ctx, i)
@@ -355,6 +361,9 @@ func (d *draft) read(ctx context.Context, book source.Book, i int, name string) 
 				if l := suggest.NewLook(d.base, name, i+1, b.RowNum[top], mappings.HeaderNames(b, top)); presets.Find(l) != nil {
 					d.look = l
 				}
+			}
+			if d.look.HeaderRow == b.RowNum[0] && mappings.LooksLikeRow(prof.header) && !slices.ContainsFunc(prof.header, soundsLikeHeader) {
+				d.look = suggest.NewLook(d.base, name, i+1, 0, make([]string, len(prof.header)))
 			}
 			code, label, _ = d.look.PurposeRows()
 		}

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"strings"
 	"time"
+
+	"sheetlift/mappings/suggest"
 )
 
 // trait is something about a value that an inventory counts.
@@ -249,8 +251,7 @@ var traitWords = func() map[string]trait {
 		m[w] |= sample
 	}
 	m["exemple"] |= sample //nolint:misspell // French
-	for _, w := range strings.Split("total|totals|grand total|subtotal|sub-total|sum|sums|count|number of records|total records|total rows|summe|gesamt|gesamtsumme|zwischensumme|insgesamt|anzahl|somme|total général|sous-total|"+
-		"suma|total general|recuento|totale|totale generale|somma|conteggio|soma|total geral|contagem|totaal|eindtotaal|subtotaal|som|aantal", "|") {
+	for _, w := range suggest.TotalsWords {
 		m[w] |= totals
 	}
 	return m

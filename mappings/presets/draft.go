@@ -44,6 +44,7 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 		f.skipped[col] = append(f.skipped[col], s.In...)
 		d.Skips = append(d.Skips, suggest.Skip{Skip: mappings.Skip{Condition: cond, Reason: s.Reason, Confirm: true}, Why: append(why, s.Evidence)})
 	}
+	d.Skips = append(d.Skips, l.Totals()...)
 	for i := range p.Records {
 		if r, ok := f.record(&p.Records[i], ctx, used, false); ok {
 			d.Records = append(d.Records, r)
@@ -58,11 +59,28 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			left := strings.TrimPrefix(l.Say(i), "column ")
 			if l.Answers(i) {
 				d.Head = append(d.Head, l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
+			} else if l.Opposes(i) && f.asks() {
+				d.Head = append(d.Head, l.Say(i)+" holds words that speak against consent, and the preset does not know it: where it says who must not be contacted, add a record for it.")
 			}
 			d.Left = append(d.Left, left)
 		}
 	}
 	return d
+}
+
+// asks reports whether the preset's rows are about consent.
+func (f *Found) asks() bool {
+	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return (r.Entity == "consent" || r.Entity == "suppression") && f.gives(&r) })
+}
+
+// instead is the role that stands in for a field's own; "" if there is none.
+func (f *Found) instead(spec *fieldSpec) string {
+	for _, role := range spec.Else {
+		if f.has(role) {
+			return role
+		}
+	}
+	return ""
 }
 
 func (f *Found) has(role string) bool {
@@ -131,6 +149,15 @@ func (f *Found) record(r *record, ctx *suggest.Context, used map[string]bool, fo
 		}
 	}
 	f.key(r, &out, there)
+	for _, name := range out.Key {
+		if i := e.Field(name); i >= 0 && !there[name] {
+			ask := "which column tells these rows apart? Or put other fields into the key"
+			if spec, declared := r.Fields[name]; declared && len(spec.From) > 0 {
+				ask = "no column is called " + f.wanted(&spec) + ": " + ask
+			}
+			out.Fields = append(out.Fields, suggest.Field{Name: name, Confirm: true, Asks: []suggest.Ask{{Key: "from", Text: ask}}})
+		}
+	}
 	f.look.DeclareDays(&out)
 	return out, true
 }
@@ -145,8 +172,8 @@ func (f *Found) key(r *record, out *suggest.Record, there map[string]bool) {
 				at[name] = append(at[name], i)
 			}
 		}
-		if i, ok := f.roles[spec.Else]; ok && there[name] && len(at[name]) == 0 {
-			at[name] = []int{i}
+		if role := f.instead(&spec); role != "" && there[name] && len(at[name]) == 0 {
+			at[name] = []int{f.roles[role]}
 		}
 	}
 	columns := func(key []string) (cols []int) {
@@ -206,7 +233,7 @@ func (f *Found) field(r *record, e *importers.Field, spec *fieldSpec, ctx *sugge
 			at = append(at, f.roles[c.Header])
 		}
 	}
-	if role := spec.Else; role != "" && len(at) == 0 {
+	if role := f.instead(spec); role != "" && len(at) == 0 {
 		if col, ok := f.column(role, used); ok {
 			field.Spec.From = append(field.Spec.From, col)
 			at = append(at, f.roles[role])

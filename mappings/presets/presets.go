@@ -89,7 +89,7 @@ type fieldSpec struct {
 	Purpose  bool   `yaml:"purpose"` // from the list of purposes beside the file
 	Notice   bool   `yaml:"notice"`  // only when notices are imported beside the file
 	Absent   string `yaml:"absent"`  // the value when no column says
-	Else     string `yaml:"else"`    // the role that stands in when none of from is there
+	Else     names  `yaml:"else"`    // the roles of which the first that is there stands in when none of from is
 }
 
 // All is every preset, by name.

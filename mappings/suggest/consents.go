@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"sheetlift/importers"
@@ -21,12 +22,26 @@ func (s *suggestion) consents() {
 	}
 	s.ownPurposes(list)
 	list = s.oneVerdict(list)
-	if len(s.answers) == 0 {
+	switch col, named := s.at["lawful_basis"]; {
+	case len(s.answers) == 0:
 		list = append(list, s.joined())
+	case named && len(s.optouts) == len(s.answers): // nothing but the basis says who consented
+		if r := s.byBasis(col); slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.Enum != nil }) {
+			for _, col := range s.optouts {
+				if yes := s.look.against(col, true); len(yes) > 0 {
+					r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: yes})
+					r.Why = append(r.Why, "unless "+s.look.Say(col)+" says no")
+				}
+			}
+			list = append(list, r)
+		}
 	}
 	for _, col := range s.left {
 		s.used[col] = true
 		for i := range list {
+			if of := channelOf(plain(s.look.Columns[col].Header)); of != "" && !slices.Contains([]string{"", "any", of}, list[i].stated("channel")) {
+				continue // it says nothing of this channel
+			}
 			list[i].When = append(list[i].When, mappings.Condition{Column: s.look.Name(col), Blank: true})
 			list[i].Why = append(list[i].Why, "who has a day in "+s.look.Say(col)+" left, and has a record of that instead")
 		}
@@ -37,11 +52,21 @@ func (s *suggestion) consents() {
 		left = append(left, s.leaving(col))
 	}
 	tellApart(left)
-	list = slices.Concat(list, left, dead)
+	list = slices.Concat(list, left, dead, s.flags())
 	for i := range list {
 		order(&list[i])
 	}
 	s.draft.Records = append(s.draft.Records, list...)
+}
+
+// stated is the value that a record has for a field in every row; "" if it has none.
+func (r *Record) stated(name string) string {
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == name && f.Spec.Const != nil {
+			return *f.Spec.Const
+		}
+	}
+	return ""
 }
 
 // topics takes a column whose words are codes or names of the list of purposes for that of the purpose.
@@ -85,17 +110,38 @@ func (s *suggestion) answer(col int) Record {
 	} else if other {
 		delete(s.at, "occurred_at")
 	}
+	lists, listed := s.at["purpose"]
+	if listed && len(s.answers) > 1 && asksElse(header) { // the lists are those of mailings
+		delete(s.at, "purpose")
+	}
+	channels, mapped := s.at["channel"]
+	if mapped && len(s.answers) > 1 && channelOf(plain(header)) != "" { // each has its own
+		delete(s.at, "channel")
+		delete(s.used, channels)
+	}
 	r := s.record(&status, header)
 	r.Why = append(r.Why, "the answers of "+s.look.Say(col))
 	r.When = when
 	if fits("category", plain(header)) > 0 {
 		r.about = header // a purpose of its own, whichever that is
 	}
-	if _, named := s.at["purpose"]; !named && (status.Spec.Polarity == "inverted" || s.onlyAgainst(&status)) {
-		s.everyPurpose(&r)
+	if against := status.Spec.Polarity == "inverted" || s.onlyAgainst(&status) && (len(s.answers) == 1 || s.general(col)); against {
+		s.anyBasis(&r)
+		if _, named := s.at["purpose"]; !named {
+			s.everyPurpose(&r)
+		}
 	}
 	s.channel(&r, header, len(s.answers) > 1)
+	if mapped {
+		if _, there := s.at["channel"]; there {
+			s.used[channels] = true
+		}
+		s.at["channel"] = channels
+	}
 	s.joinedOn(&r, &status)
+	if listed {
+		s.at["purpose"] = lists
+	}
 	if delete(s.at, "occurred_at"); dated {
 		s.at["occurred_at"] = general
 	}
@@ -275,6 +321,15 @@ func (s *suggestion) everyPurpose(r *Record) {
 	r.Why = append(r.Why, "what speaks against consent and names no purpose covers every purpose")
 }
 
+// anyBasis takes the lawful basis out of what speaks against consent: an opt-out counts whatever the rest of the row rests on, and a row on
+// another basis is no consent and would be skipped with it.
+func (s *suggestion) anyBasis(r *Record) {
+	n := len(r.Fields)
+	if r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool { return f.Name == "lawful_basis" }); len(r.Fields) < n {
+		r.Why = append(r.Why, "an opt-out counts on whatever lawful basis the row rests")
+	}
+}
+
 func (s *suggestion) channel(r *Record, header string, several bool) {
 	channel := channelOf(plain(header))
 	if _, mapped := s.at["channel"]; mapped || channel == "" && !several {
@@ -298,7 +353,11 @@ func (s *suggestion) joined() Record {
 	}
 	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{StatedBy: &mappings.StatedBy{Name: s.ctx.By.Name, At: s.ctx.By.At}}}
 	status.why("no column says whether these people consented")
-	status.ask("const", "given, if everybody in this sheet said yes; withdrawn or refused, if everybody said no. If it is neither, remove this record")
+	ask := "given, if everybody in this sheet said yes; withdrawn or refused, if everybody said no. If it is neither, remove this record"
+	if list := s.states(); len(list) > 0 {
+		ask += ". " + strings.Join(list, ", ") + " may tell for each row: then read the status from there instead, from: with enum:"
+	}
+	status.ask("const", ask)
 	r := s.record(&status, s.look.File, s.look.Sheet)
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
@@ -313,6 +372,17 @@ func (s *suggestion) joined() Record {
 		}
 	}
 	return r
+}
+
+// states names the columns that no field is read from and that may hold a state of each row.
+func (s *suggestion) states() (list []string) {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if header := plain(c.Header); !s.used[col] && c.Filled > 0 && c.Dates.All() == 0 && (max(fits("state", header), fits("progress", header)) > 0 || len(s.look.opposing(col)) > 0) {
+			list = append(list, s.look.Say(col))
+		}
+	}
+	return list
 }
 
 // byBasis drafts a list that says on which basis each person is written to: consent, or something that is none.
@@ -352,6 +422,7 @@ func (s *suggestion) leaving(col int) Record {
 	if _, named := s.at["purpose"]; !named {
 		s.everyPurpose(&r)
 	}
+	s.anyBasis(&r)
 	s.channel(&r, s.look.Columns[col].Header, len(s.answers) > 1)
 	return r
 }
@@ -398,6 +469,7 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 	s.enum(&f, col, answers)
 	if s.look.optsOut(col) != mappings.NoOptOut {
 		inForce(&f)
+		s.denied(&f, col)
 	}
 	if _, yes := f.Spec.Enum["yes"]; yes || f.Spec.Enum["no"] != nil {
 		switch {
@@ -416,6 +488,27 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 		}
 	}
 	return f, nil
+}
+
+// denied takes a word that the header denies, such as Allow in Do not allow emails, for a no to the opt-out: it is what everybody has
+// who never said anything.
+func (s *suggestion) denied(f *Field, col int) {
+	if !s.look.optout(col) {
+		return
+	}
+	header := wordsOf(s.look.Columns[col].Header)
+	var given mappings.Strings
+	for _, word := range f.Spec.Enum["given"] {
+		if slices.Contains(header, plain(word)) {
+			f.Spec.NullTokens = append(f.Spec.NullTokens, word)
+			f.why(strconv.Quote(word) + " is what the header denies, so it says only that nobody opted out")
+		} else {
+			given = append(given, word)
+		}
+	}
+	if delete(f.Spec.Enum, "given"); given != nil {
+		f.Spec.Enum["given"] = given
+	}
 }
 
 // inForce takes words such as active in a column of opt-outs for a yes to the opt-out, which they would else be consents by.

@@ -72,7 +72,7 @@ func (c *Context) purposesIn(col *Column) (n int) {
 // purposeWords maps a column's words to codes where they are not the codes themselves, letter for letter: an enum takes a word in
 // every spelling, and a code is looked up as it stands.
 func (c *Context) purposeWords(f *Field, col *Column) {
-	if col == nil || len(col.vocabulary()) == 0 || len(c.Purposes) == 0 {
+	if col == nil || len(col.vocabulary()) == 0 || col.Hidden > 0 || len(c.Purposes) == 0 {
 		return
 	}
 	enum, codes, unknown, respelt, twins := map[string]mappings.Strings{}, 0, 0, 0, 0
@@ -147,6 +147,15 @@ var categories = [][]string{
 	{"social", "extern"},
 }
 
+// otherQuestions are pieces of headers that ask for something else than whether somebody wants mailings.
+var otherQuestions = strings.Fields("track profil verfolg suivi seguim tracciam rastre volgen thirdpart dritte tiers tercer terzi terceir derden partner partenaire share weitergabe partage ceder comparti cession cookie geoloc standort photo foto bild image immagin imagen research forschung recherche biometr gesundheit health sante salud salute saude")
+
+// asksElse reports whether a header asks for something else than whether somebody wants mailings.
+func asksElse(header string) bool {
+	header = plain(header)
+	return holds(header, otherQuestions) && !holds(header, Marketing[:len(Marketing)-1])
+}
+
 // likely picks a purpose and says why: the only one, the one that the texts name, or the only one that has one of the words. -1 if none
 // is likelier than another.
 func (c *Context) likely(about, texts []string) (int, string) {
@@ -155,6 +164,9 @@ func (c *Context) likely(about, texts []string) (int, string) {
 		return -1, ""
 	case 1:
 		only := plain(c.Purposes[0].Code + " " + c.Purposes[0].Name)
+		if len(texts) > 0 && asksElse(texts[0]) && !holds(only, otherQuestions) {
+			return -1, ""
+		}
 		for _, kind := range categories {
 			if len(texts) > 0 && holds(plain(texts[0]), kind) && !holds(only, kind) && !(slices.Contains(kind, "marketing") && holds(only, Marketing)) {
 				return -1, "" // the header names another
@@ -185,6 +197,9 @@ func (c *Context) likely(about, texts []string) (int, string) {
 		}
 	}
 	families := [][]string{about}
+	if len(texts) > 0 && asksElse(texts[0]) {
+		families = nil
+	}
 	if slices.ContainsFunc(texts, func(text string) bool {
 		return holds(plain(text), Marketing[:len(Marketing)-1]) || holds(plain(text), subscribing)
 	}) {

@@ -11,16 +11,18 @@ import (
 )
 
 var (
-	isoDate     = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) ?(Z|z|[+-]\d\d:?\d\d)?)?$`)
+	isoDate     = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?) ?(Z|z|UTC|GMT|[+-]\d\d:?\d\d)?)?$`)
 	numericDate = regexp.MustCompile(`^(\d{1,2})([./-])(\d{1,2})([./-])(\d{4}|\d\d)(?:(,? )(\d{1,2}):(\d\d)(:\d\d)?( ?[AaPp][Mm])?)?$`)
 )
 
 // add looks at one text.
 func (d *Dates) add(raw []byte, row int) {
-	if len(raw) < 6 || len(raw) > 40 || raw[0] < '0' || raw[0] > '9' || d.tried > 1000 && d.All() == 0 {
-		return // a column of a thousand numbers without any date is none of dates
+	if len(raw) < 6 || len(raw) > 40 || d.tried > 1000 && d.All() == 0 {
+		return // a column of a thousand texts without any date is none of dates
 	}
-	d.tried++
+	if d.tried++; d.named(string(raw)) || raw[0] < '0' || raw[0] > '9' {
+		return
+	}
 	if m := isoDate.FindSubmatch(raw); m != nil {
 		d.ISO++
 		if len(m[1]) > 0 {
@@ -78,11 +80,78 @@ func (d *Dates) add(raw []byte, row int) {
 	}
 }
 
+var namedDate = regexp.MustCompile(`^(?:(\d{1,2})(\.?)|(\pL{3,})\.?)([ /.-]{1,2}|,? de | of )(?:(\pL{3,})\.?|(\d{1,2}))(,? |[/.-]| del? )(\d{4}|\d\d)(?:(,? | à | um | at )(\d{1,2}):(\d\d)(:\d\d)?( ?(?:[AaPp]\.?[Mm]\.?))?( ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?)?$`)
+
+var letters = regexp.MustCompile(`\pL+`)
+
+// named takes a date that names its month, such as 14/Mär/24 9:12 AM or March 14, 2024: nobody has to say what comes first.
+func (d *Dates) named(text string) bool {
+	m := namedDate.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	month, layout := m[3], ""
+	if m[1] != "" {
+		month = m[5]
+	}
+	whole, short := mappings.IsMonth(month)
+	if !whole && !short || (m[1] != "") == (m[6] != "") {
+		return false
+	}
+	d.Named++
+	literal := func(s string) string { return letters.ReplaceAllString(s, "'$0'") }
+	if m[1] != "" {
+		layout = "D" + m[2] + literal(m[4]) + "MMM"
+	} else {
+		layout = "MMM" + literal(m[4]) + "D"
+	}
+	layout += literal(m[7]) + strings.Repeat("Y", len(m[8]))
+	if m[10] != "" {
+		d.Clock++
+		hour := "H"
+		if m[13] != "" {
+			hour = "h"
+		}
+		layout += literal(m[9]) + hour + ":mm"
+		if m[12] != "" {
+			layout += ":ss"
+		}
+		if m[13] != "" {
+			layout += strings.Repeat(" ", len(m[13])-len(strings.TrimPrefix(m[13], " "))) + "A"
+		}
+		if m[14] != "" {
+			d.Zoned++
+			layout += strings.Repeat(" ", len(m[14])-len(strings.TrimPrefix(m[14], " "))) + "Z"
+		}
+	}
+	d.wholeMonths = d.wholeMonths || !short
+	d.shortMonths = d.shortMonths || !whole
+	if d.namedLayout == "" {
+		d.namedLayout = layout
+	}
+	d.namedMixed = d.namedMixed || d.namedLayout != layout
+	return true
+}
+
+// months is the layout of the dates that name their month; "" if they have several.
+func (d *Dates) months() string {
+	switch {
+	case d.namedMixed || d.wholeMonths && d.shortMonths:
+		return ""
+	case d.wholeMonths:
+		return strings.Replace(d.namedLayout, "MMM", "MMMM", 1)
+	}
+	return d.namedLayout
+}
+
 // layout reports whether all dates of the column are read by one layout, which its cells show or which is asked for.
 func (d *Dates) layout() bool {
 	numeric := d.DayFirst + d.MonthFirst + d.Either
 	if d.Cells > 0 {
-		return numeric == 0 && d.ISO == 0 // real dates, which format: serial declares
+		return numeric == 0 && d.ISO == 0 && d.Named == 0 // real dates, which format: serial declares
+	}
+	if d.Named > 0 {
+		return numeric == 0 && d.ISO == 0 && d.months() != ""
 	}
 	return numeric == 0 && d.ISO > 0 || numeric > 0 && d.Layout != "" && (d.DayFirst == 0 || d.MonthFirst == 0)
 }
@@ -109,6 +178,13 @@ func (l *Look) Date(f *Field, index int) {
 			f.ask("format", "how are these dates written? for example DD.MM.YYYY HH:mm, or serial for bare numbers")
 		}
 		return
+	case d.Named > 0 && numeric == 0 && d.Cells == 0:
+		f.why(fmt.Sprintf("%d of %s the month", d.Named, finding.Count(l.Columns[index].Filled, "cell names", "cells name")))
+		if layout := d.months(); layout != "" {
+			f.Spec.Format = append(formats, layout)
+		} else {
+			f.ask("format", "these dates name their month, and are written in more than one way: for example [\"D MMM YYYY\", \"D MMMM YYYY HH:mm\"]")
+		}
 	case numeric == 0:
 		if d.ISO > 0 && d.Cells == 0 {
 			f.Spec.Format = formats

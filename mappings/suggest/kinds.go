@@ -64,10 +64,12 @@ func (l *Look) signs() signs {
 }
 
 // named reports whether the name of the file or the sheet says an entity. A piece that begins with = is a word of it.
-func (l *Look) named(entity string) bool {
+func (l *Look) named(entity string) bool { return l.called(sheetWords[entity]) }
+
+func (l *Look) called(words []string) bool {
 	name := plain(l.File + " " + l.Sheet)
 	whole := parts(l.File + " " + l.Sheet)
-	return slices.ContainsFunc(sheetWords[entity], func(w string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
 		if word, ok := strings.CutPrefix(w, "="); ok {
 			return slices.Contains(whole, word)
 		}
@@ -224,11 +226,15 @@ func (l *Look) rightInName() (string, bool) {
 
 // suppressions weighs lists of contact points that must not be used.
 func (l *Look) suppressions(s *signs) *Kind {
-	if !s.contact || len(s.answers) > len(s.optouts) || len(s.optouts) > 1 {
+	register := l.called(registers)
+	if !s.contact || len(s.answers) > len(s.optouts) && (!register || len(s.answers) > 1) || len(s.optouts) > 1 {
 		return nil
 	}
 	r := l.read("suppression")
 	k := &Kind{Entity: "suppression"}
+	if register && len(s.answers) == 1 && len(s.optouts) == 0 {
+		k.say(2, "whoever is entered in a list that is called so must not be contacted")
+	}
 	col, reason := r.at["reason"]
 	if reason {
 		c := &l.Columns[col]
@@ -330,7 +336,7 @@ func (l *Look) basis(r *reading) bool {
 	}
 	known, _ := l.Columns[col].share("lawful_basis")
 	c := &l.Columns[col]
-	return known*2 > c.Filled && known > 0 || c.Filled > 0 && len(c.Words) == 0 && fits("lawful_basis", plain(c.Header)) >= 10 // then its words are asked for
+	return known*2 > c.Filled && known > 0 || c.Filled > 0 && (len(c.Words) == 0 || c.Hidden > 0) && fits("lawful_basis", plain(c.Header)) >= 10 // then its words are asked for
 }
 
 // devices reports whether the sheet is a log of a web site, whose ids are those of devices.

@@ -32,6 +32,8 @@ type Look struct {
 const (
 	wordsKept = 40        // words of a column
 	cellsKept = 8_000_000 // digests of cells, by which rows are told apart
+
+	hiddenAtMost = 1000 // words of a column that are not shown, before none is looked for any more
 )
 
 // Column is the evidence of one column.
@@ -44,13 +46,18 @@ type Column struct {
 	Numbers int // number cells without a date format
 	Epochs  int // bare counts of seconds or milliseconds since 1970, by their size
 	Dates   Dates
-	Words   map[string]int // folded word to rows; nil when there are too many, or one must not be shown
+	Words   map[string]int // folded word to rows; nil when there are too many
+	Hidden  int            // rows whose words are not kept: one that must not be shown was among them, and they are none of our lists
 
-	as   map[string]string // folded word to the word as the file first has it
-	also map[string]bool   // folded words that some cell spells otherwise, or with blanks around
-	list []string          // folded words of the data-validation list of its cells that no row holds
-	had  int               // words of that list
-	rows []uint64          // a digest of each cell, 0 for a blank one
+	as      map[string]string // folded word to the word as the file first has it
+	also    map[string]bool   // folded words that some cell spells otherwise, or with blanks around
+	list    []string          // folded words of the data-validation list of its cells that no row holds
+	had     int               // words of that list
+	totals  map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
+	objects int               // cells that hold a list or an object of JSON
+	marked  int               // cells with one apostrophe in front
+
+	rows []uint64 // a digest of each cell, 0 for a blank one
 }
 
 // Dates is what the cells of a column show about dates.
@@ -60,6 +67,7 @@ type Dates struct {
 	DayFirst   int // can only be day first
 	MonthFirst int // can only be month first
 	Either     int // both are possible
+	Named      int // name their month
 	Zoned      int // carry an offset
 	Clock      int // carry a time of day
 
@@ -67,10 +75,14 @@ type Dates struct {
 	Layout   string // of the numeric dates, with the day as D and the month as M; "" if they have several
 	mixed    bool
 	tried    int
+
+	namedLayout              string // of the first date that names its month, with the month as MMM
+	namedMixed               bool   // others are written otherwise
+	wholeMonths, shortMonths bool   // months that have no short form like it, or no whole one
 }
 
 // All counts the cells that are dates of any form.
-func (d *Dates) All() int { return d.Cells + d.ISO + d.DayFirst + d.MonthFirst + d.Either }
+func (d *Dates) All() int { return d.Cells + d.ISO + d.DayFirst + d.MonthFirst + d.Either + d.Named }
 
 // NewLook begins with a header, one text a column.
 func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look {
@@ -94,18 +106,27 @@ func (l *Look) Add(b *source.Block) {
 		if b.RowNum[i] <= l.HeaderRow {
 			continue
 		}
-		holds := false
+		holds, first, word, reached := false, -1, "", false
 		for col := range b.Cols {
 			cell := b.Cols[col][i]
 			raw := b.Bytes(cell)
 			if cell.Kind == source.Empty || len(bytes.TrimSpace(raw)) == 0 {
 				continue
 			}
-			holds = true
 			padded := len(raw)
 			raw = bytes.TrimSpace(raw)
+			if !holds && cell.Kind == source.Text && len(raw) <= 32 {
+				if text := strings.TrimSpace(strings.TrimSuffix(string(raw), ":")); slices.Contains(TotalsWords, mappings.FoldWord(text)) {
+					first, word = col, string(raw)
+				}
+			}
+			holds = true
+			reached = reached || bytes.IndexByte(raw, '@') >= 0 || looksPhone(raw)
 			l.column(col).add(cell, raw, b.RowNum[i], padded > len(raw))
 			l.keep(col, raw)
+		}
+		if first >= 0 {
+			l.column(first).total(word, reached)
 		}
 		if holds {
 			if l.Rows++; l.kept < cellsKept {
@@ -147,6 +168,12 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 		c.Words = nil
 		return
 	}
+	if len(raw) > 2 && (raw[0] == '{' && raw[len(raw)-1] == '}' || raw[0] == '[' && raw[1] == '{') {
+		c.objects++
+	}
+	if raw[0] == '\'' {
+		c.marked++
+	}
 	if looksEpoch(raw) {
 		c.Epochs++
 	}
@@ -159,9 +186,15 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	if c.Words != nil {
 		text := string(raw)
 		word := mappings.FoldWord(text)
-		if _, known := c.Words[word]; !known && (len(c.Words) >= wordsKept || !finding.Quote(text) && !listed(word)) {
-			c.Words = nil
-			return
+		if _, known := c.Words[word]; !known {
+			switch ours := listed(word); {
+			case !ours && (c.Hidden > 0 || !finding.Quote(text)):
+				c.hide()
+				return
+			case len(c.Words) >= wordsKept:
+				c.Words, c.Hidden = nil, 0
+				return
+			}
 		}
 		if c.Words[word]++; c.as[word] == "" {
 			c.as[word] = text
@@ -175,15 +208,45 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 }
 
+// hide counts a word that may be a value about a person. Its neighbours may be too, even where they don't look like it: from then on the
+// column keeps the words of our lists alone.
+func (c *Column) hide() {
+	if c.Hidden++; c.Hidden > 1 {
+		if c.Hidden > hiddenAtMost && len(c.Words) == 0 {
+			c.Words, c.Hidden = nil, 0 // names, or texts
+		}
+		return
+	}
+	for word, rows := range c.Words {
+		if !listed(word) {
+			c.Hidden += rows
+			delete(c.Words, word)
+		}
+	}
+}
+
+// total counts a row that begins with a word for totals; where such a row names a contact point, the word is one like others.
+func (c *Column) total(word string, reached bool) {
+	if c.totals == nil {
+		c.totals = map[string]int{}
+	}
+	switch n := c.totals[word]; {
+	case reached || n < 0:
+		c.totals[word] = -1
+	case len(c.totals) <= wordsKept:
+		c.totals[word]++
+	}
+}
+
 // Strange reports whether more than a quarter of the cells of a column hold none of these words. A word that begins with @ names a list of ours instead, of
 // which a quarter is enough.
 func (l *Look) Strange(index int, words []string) bool {
 	c := l.Of(index)
 	if list, ok := strings.CutPrefix(words[0], "@"); ok {
 		known, _ := c.share(list)
-		return len(c.Words) > 0 && known*4 < c.Filled
+		return len(c.Words) > 0 && c.Hidden == 0 && known*4 < c.Filled
 	}
-	known, total := 0, 0
+	known, total := 0, c.Hidden
 	for word, rows := range c.Words {
 		total += rows
 		if slices.ContainsFunc(words, func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(word) }) {

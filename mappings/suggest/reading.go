@@ -32,14 +32,18 @@ func (l *Look) read(entity string) *reading {
 	fields := fieldsOf[entity]
 	for col := range l.Columns {
 		header := plain(l.Columns[col].Header)
-		if header == "" {
+		if header == "" && l.HeaderRow > 0 {
 			continue
 		}
 		if entity == "consent" && (l.optsOut(col) != mappings.NoOptOut || l.answers(col)) {
 			continue
 		}
 		for n, field := range fields {
-			if score := max(l.fits(entity, field, col, header), l.holds(entity, field, col)); score > 0 {
+			named, held := l.fits(entity, field, col, header), l.holds(entity, field, col)
+			if held >= 200 { // cells as the field has them; of two such columns the one whose header says so
+				held += min(named, 99) / 2
+			}
+			if score := max(named, held); score > 0 {
 				list = append(list, fit{n, col, score})
 			}
 		}
@@ -71,8 +75,8 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if not := fits("notoccurred", header); not > 0 && score > 0 && score < not+100 {
 			score = 0
 		}
-		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("notoccurred", header) == 0 {
-			score = 1 // nothing but dates, under a header that says nothing against it
+		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("dayof", header) > 0 && fits("notoccurred", header) == 0 {
+			score = 1 // nothing but dates, under a header that says no more than that
 		}
 		if entity == "suppression" && l.leaves(col) {
 			score = 200
@@ -102,6 +106,16 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if !dated && c.Filled > 0 && c.knownWords()*2 > c.Filled {
 			return 0
 		}
+	case "actor": // a user agent recorded nothing
+		if fits("browser", header) > 0 {
+			return 0
+		}
+	case "email", "phone":
+		if l.yesOrNo(col) {
+			return 0
+		}
+	}
+	switch field {
 	case "request_type", "reason", "handler", "requester_name", "purpose", "channel", "method":
 		if c.Dates.All()*2 > c.Filled && c.Filled > 0 {
 			return 0
@@ -124,6 +138,9 @@ func (l *Look) holds(entity, field string, col int) int {
 		return 400
 	case entity == "case" && field == "request_type":
 		if known, own := c.share(field, answers, "case.status", "reason"); most(own) {
+			if most(c.exactly(field)) {
+				return 350 // kinds by their names, and not texts in which one is named
+			}
 			return 300
 		} else if most(known) {
 			return 50
@@ -146,6 +163,16 @@ func (l *Look) holds(entity, field string, col int) int {
 		}
 	}
 	return 0
+}
+
+// exactly counts the rows whose words a list has as they stand.
+func (c *Column) exactly(list string) (n int) {
+	for word, rows := range c.Words {
+		if _, ok := term(list, word); ok {
+			n += rows
+		}
+	}
+	return n
 }
 
 // knownWords counts the rows whose words some list knows.

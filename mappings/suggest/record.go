@@ -45,6 +45,14 @@ func (l *Look) Complete(f *Field, col int, skipped []string) {
 	if f.Spec.Enum = enum; unknown > 0 {
 		f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
 	}
+	f.hidden(c)
+}
+
+// hidden says of words that may be values about people that the draft does not show them.
+func (f *Field) hidden(c *Column) {
+	if c.Hidden > 0 {
+		f.why(finding.Count(c.Hidden, "row has a word", "rows have words") + " that no draft shows, since it may be a value about a person; unless enum gets " + finding.Word(c.Hidden, "it", "them") + ", " + finding.Word(c.Hidden, "the row is", "the rows are") + " rejected: sheetlift cells shows " + finding.Word(c.Hidden, "it", "them"))
+	}
 }
 
 // enum maps the words of a column that our lists know. Others are only counted: a word nobody knows may be anything.
@@ -66,7 +74,10 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	if c.had > 0 {
 		f.why(fmt.Sprintf("the data-validation list of its cells has %s, of which %s in no row", finding.Count(c.had, "word", "words"), finding.Count(len(c.list), "stands", "stand")))
 	}
+	f.hidden(c)
 	switch {
+	case len(enum) == 0 && unknown == 0 && c.Hidden == 0 && len(f.Spec.NullTokens) > 0 && list != "lawful_basis":
+		f.why("all of its words say that there is no answer")
 	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
 		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
 	case len(enum) == 0:
@@ -74,6 +85,8 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	case unknown > 0:
 		f.Spec.Enum = enum
 		f.why(strconv.Itoa(unknown) + " of its words are known in no language and would be rejected: sheetlift cells shows them")
+	case c.Hidden > 0:
+		f.Spec.Enum = enum
 	default:
 		f.Spec.Enum = enum
 		f.why("all of its words are known")
@@ -139,8 +152,24 @@ func (s *suggestion) record(status *Field, about ...string) Record {
 	if r.Key, r.History, why = s.key(e, there); why != "" {
 		r.Why = append(r.Why, "key: "+why)
 	}
+	for _, name := range r.Key {
+		if _, found := there[name]; !found && e.Field(name) >= 0 && !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == name }) {
+			r.Fields = append(r.Fields, s.keyField(&e.Fields[e.Field(name)]))
+		}
+	}
 	s.look.DeclareDays(&r)
 	return r
+}
+
+// keyField asks for what tells records apart, where no column is known to.
+func (s *suggestion) keyField(f *importers.Field) Field {
+	out := Field{Name: f.Name, Confirm: true}
+	ask := "which column tells these rows apart, such as a number of the record? Or put other fields into the key"
+	if left := s.unused(f); left != "" {
+		ask += ". Not taken yet: " + left
+	}
+	out.ask("from", ask)
+	return out
 }
 
 // DeclareDays says of a day in the key that it is a real date where all of its cells are: what is in a key must not depend on other rows.
@@ -160,7 +189,12 @@ func (l *Look) DeclareDays(r *Record) {
 // ownWords takes a reason in words that no list knows for a note: what matters is that the contact point must not be used.
 func (s *suggestion) ownWords() {
 	col, ok := s.at["reason"]
-	if !ok || s.entity != "suppression" || s.look.Columns[col].Filled == 0 {
+	if !ok || s.entity != "suppression" {
+		return
+	}
+	if c := &s.look.Columns[col]; c.Filled == 0 && c.had == 0 && s.look.Rows > 0 { // it gives none
+		delete(s.at, "reason")
+		delete(s.used, col)
 		return
 	}
 	if known, _ := s.look.Columns[col].share("reason"); known > 0 || s.look.Columns[col].had > 0 {
@@ -259,11 +293,31 @@ func (s *suggestion) unused(f *importers.Field) string {
 	return strings.Join(list[:min(len(list), 8)], ", ")
 }
 
+// cases drafts requests. Where no column names a status, those with a day of closing are closed: an erasure that was done must not be
+// taken for one that is still to do.
+func (s *suggestion) cases() []Record {
+	open := s.record(nil)
+	i := slices.IndexFunc(open.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.Const != nil })
+	col, ok := s.at["closed_at"]
+	if i < 0 || !ok || s.look.Columns[col].Filled == 0 {
+		return []Record{open}
+	}
+	closed := open
+	closed.Fields = slices.Clone(open.Fields)
+	done := Field{Name: "status", Confirm: true}
+	s.ctx.State(&done, s.entity, "closed_fulfilled")
+	done.why("no column names a status, and these rows have a day in " + s.look.Say(col) + "; whether one was refused, no column says")
+	closed.Fields[i] = done
+	closed.When = []mappings.Condition{{Column: s.look.Name(col), NotBlank: true}}
+	open.When = []mappings.Condition{{Column: s.look.Name(col), Blank: true}}
+	return []Record{closed, open}
+}
+
 // closed drafts the status of a case from a column that says yes or no to whether it is closed.
 func (s *suggestion) closed() (Field, bool) {
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if s.used[col] || fits("closed_at", plain(c.Header)) == 0 || c.Filled == 0 || len(c.Words) == 0 {
+		if s.used[col] || fits("closed_at", plain(c.Header)) == 0 || c.Filled == 0 || len(c.Words) == 0 || c.Hidden > 0 {
 			continue
 		}
 		f := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
@@ -290,23 +344,30 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 	out := Field{Name: f.Name, Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
 	out.why(s.counts(col))
 	c := &s.look.Columns[col]
+	trim := mappings.Strings{"trim"}
+	if c.marked > 0 {
+		trim = mappings.Strings{"apostrophe", "trim"}
+	}
 	switch f.Type {
 	case importers.Email:
-		out.Spec.Normalize = mappings.Strings{"trim"}
+		out.Spec.Normalize = trim
 	case importers.Phone:
-		out.Spec.Normalize = mappings.Strings{"trim"}
+		out.Spec.Normalize = trim
 		switch _, email := s.at["email"]; {
 		case c.Filled == c.Phones:
 		case email && s.entity == "consent":
-			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*(\+|00)`}}
+			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*'?\s*(\+|00)`}}
 			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %s out; to take more, declare region: and remove when:", finding.Count(c.Filled-c.Phones, "number without country code is left", "numbers without country code are left")))
 		default:
 			out.ask("region", fmt.Sprintf("%s no country code: which country, as DE or FR?", finding.Count(c.Filled-c.Phones, "number has", "numbers have")))
 		}
 	case importers.Date, importers.DateTime:
 		s.look.Date(&out, col)
+		if f.Name == "occurred_at" && fits("occurred_at", plain(c.Header)) == 0 && !s.look.leaves(col) {
+			out.why("its header does not say of what it is the time: take this field away unless it is that of the answer")
+		}
 	case importers.ID:
-		out.Spec.Normalize = mappings.Strings{"trim"}
+		out.Spec.Normalize = trim
 	case importers.Enum, importers.Bool:
 		list := f.Name
 		if list == "status" {

@@ -8,6 +8,7 @@
 package suggest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,14 +52,24 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		s.consents()
 	case "suppression":
 		s.suppressions()
+	case "case":
+		d.Records = append(d.Records, s.cases()...)
 	default:
 		d.Records = append(d.Records, s.record(nil))
 	}
+	s.tests()
+	d.Skips = append(d.Skips, l.Totals()...)
 	if list := s.overlooked(); len(list) > 0 && slices.Contains([]string{"consent", "suppression", "case"}, kind.Entity) {
 		d.Head = []string{"Attention: " + strings.Join(list, ", ") + " " + finding.Word(len(list), "sounds", "sound") + " like an opt-out, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn."}
 	}
+	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
+		d.Head = append(d.Head, l.unread(s.used)...)
+	}
+	if l.HeaderRow == 0 {
+		d.Head = append(d.Head, headless)
+	}
 	for i := range l.Columns {
-		if !s.used[i] && l.Columns[i].Header != "" {
+		if !s.used[i] && (l.Columns[i].Header != "" || l.HeaderRow == 0 && l.Columns[i].Filled > 0) {
 			left := strings.TrimPrefix(l.Say(i), "column ")
 			if kind.Entity == "consent" && fits("notoccurred", plain(l.Columns[i].Header)) > 0 && l.Columns[i].Dates.All() > 0 {
 				left += " (no time of consent by its header)"
@@ -72,6 +83,79 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	return d
 }
 
+// testMarks are headers of columns that say whether a row is only a test, as plain gives them.
+var testMarks = strings.Fields("test istest testrecord testrequest istestrequest testdata testrow testreceipt testuser istestuser testmode testcontact testdatensatz testeintrag testkontakt esprueba prueba enregistrementdetest ditest registrodeteste")
+
+// tests leaves out rows that say of themselves that they are tests: they are nobody's.
+func (s *suggestion) tests() {
+	for col := range s.look.Columns {
+		if s.used[col] || !slices.Contains(testMarks, plain(s.look.Columns[col].Header)) {
+			continue
+		}
+		if yes := s.look.yes(col); len(yes) > 0 {
+			s.used[col] = true
+			s.draft.Skips = append(s.draft.Skips, Skip{Skip: mappings.Skip{Condition: mappings.Condition{Column: s.look.Name(col), In: yes}, Reason: "test record", Confirm: true},
+				Why: []string{s.look.Say(col) + " says by its header that these rows are tests"}})
+		}
+	}
+}
+
+// Totals drafts skips for rows of totals: their first cell says so, and they name no contact point.
+func (l *Look) Totals() (list []Skip) {
+	for col := range l.Columns {
+		for _, word := range slices.Sorted(maps.Keys(l.Columns[col].totals)) {
+			if rows := l.Columns[col].totals[word]; rows > 0 {
+				list = append(list, Skip{Skip: mappings.Skip{Condition: mappings.Condition{Column: l.Name(col), In: mappings.Strings{word}}, Reason: "totals", Confirm: true},
+					Why: []string{finding.Count(rows, "row begins", "rows begin") + " with this word and " + finding.Word(rows, "names", "name") + " no contact point"}})
+			}
+		}
+	}
+	return list
+}
+
+// unread says which columns hold words that speak against consent, or say of an address that it must not be used, and are read by no record.
+func (l *Look) unread(used map[int]bool) (list []string) {
+	for col := range l.Columns {
+		c := &l.Columns[col]
+		if used[col] || c.Filled == 0 || l.optsOut(col) != mappings.NoOptOut { // that is said already
+			continue
+		}
+		if words := l.opposing(col); len(words) > 0 {
+			rows := 0
+			for _, word := range words {
+				rows += c.Words[word]
+			}
+			list = append(list, "Attention: in "+l.Say(col)+" "+finding.Count(rows, "row holds a word that speaks", "rows hold words that speak")+" against consent, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
+		} else if c.objects*2 > c.Filled {
+			list = append(list, "Attention: "+l.Say(col)+" holds lists or JSON in "+finding.Count(c.objects, "row", "rows")+", which no mapping reads into: if answers stand in there, give each a column of its own before the export is frozen.")
+		} else if flagOf(plain(c.Header)) != "" {
+			list = append(list, "Attention: "+l.Say(col)+" speaks of addresses that must not be used by its header, and no record is drafted from it: if it does, map it as a suppression.")
+		}
+	}
+	return list
+}
+
+// Opposes reports whether a column holds words that speak against consent.
+func (l *Look) Opposes(col int) bool { return l.Columns[col].Filled > 0 && len(l.opposing(col)) > 0 }
+
+// opposing lists the words of a column that speak against consent or the use of an address, whatever the header asks: unsubscribed, blocklisted.
+func (l *Look) opposing(col int) (list []string) {
+	c := &l.Columns[col]
+	if c.Dates.All() > 0 || fits("terms", plain(c.Header)) > 0 {
+		return nil
+	}
+	for _, word := range c.sortedWords() {
+		says, answer := term(answers, word)
+		reason, _ := meaning("reason", word)
+		switch {
+		case slices.Contains(loose, mappings.SameWord(word)), answer && says != "refused" && says != "withdrawn":
+		case answer, reason != "" && reason != "legal", optsOut(word) == mappings.SureOptOut:
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
 type suggestion struct {
 	*reading
 	signs
@@ -81,6 +165,9 @@ type suggestion struct {
 	why   string
 }
 
+// headless says of a sheet without a header what follows from it.
+const headless = "The first row holds values, and no headers: it is read like the others, and columns are named by their letters. If it is a header, write header: { row: N }."
+
 // Unknown says why nothing is suggested for a sheet.
 func (l *Look) Unknown() string {
 	r := l.read("suppression")
@@ -88,7 +175,7 @@ func (l *Look) Unknown() string {
 	_, phone := r.at["phone"]
 	switch {
 	case l.HeaderRow == 0:
-		return "the sheet has no header"
+		return "it has no header, and its cells alone don't say what they are"
 	case email || phone:
 		return "it has contact points, and no column that answers about consent, gives a reason not to use them, or names a request"
 	}
@@ -107,6 +194,17 @@ func Bare(l *Look, ctx *Context) []byte {
 	}
 	w := &writer{}
 	w.comment(0, "Nothing is suggested: "+l.Unknown()+".")
+	if l.HeaderRow == 0 {
+		w.comment(0, headless)
+	}
+	for col := range l.Columns {
+		if l.optsOut(col) != mappings.NoOptOut && l.Columns[col].Filled > 0 {
+			w.comment(0, "Attention: "+l.Say(col)+" sounds like an opt-out: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
+		}
+	}
+	for _, text := range l.unread(nil) {
+		w.comment(0, text)
+	}
 	return append([]byte(w.String()), mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)...)
 }
 

@@ -61,7 +61,7 @@ var stems = map[string]map[string][]string{
 		"invalid":   {"invalid", "ungultig", "nonvalid", "ongeldig"},
 	},
 	"lawful_basis": {
-		"consent":             {"art61a", "art6ia", "art6abs1lita", "art6abs1a", "art61lita", "article61a", "art6par1a", "art6lid1a", "art6comma1letta", "consent", "einwillig", "consens", "toestemming"},
+		"consent":             {"art61a", "art6ia", "art6abs1lita", "art6abs1a", "art61lita", "article61a", "art6par1a", "art6lid1a", "art6comma1letta", "consent", "einwillig", "zustimm", "consens", "toestemming"},
 		"contract":            {"art61b", "art6ib", "art6abs1litb", "art6abs1b", "art61litb", "article61b", "art6par1b", "art6lid1b", "art6comma1lettb", "contract", "vertrag", "contrat", "overeenkomst"},
 		"legal_obligation":    {"art61c", "art6ic", "art6abs1litc", "art6abs1c", "art61litc", "article61c", "art6par1c", "art6lid1c", "art6comma1lettc", "legalobligation", "rechtlicheverpflichtung", "obligationlegale", "obligacionlegal", "obbligolegale", "obrigacaolegal", "wettelijkeverplichting", "wettelijkeplicht"},
 		"vital_interest":      {"art61d", "art6abs1litd", "art6abs1d", "article61d", "vitalinterest", "lebenswichtig", "interetsvitaux", "interesesvitales", "interessivitali"},
@@ -91,7 +91,11 @@ func meaning(list, word string) (string, bool) {
 }
 
 // around are words that stand beside those of the lists.
-const around = "abs lit buchst lid lett par comma basis rechtsgrundlage right rights of to the a an request requests data subject personal art article artikel articolo artículo artigo gdpr dsgvo rgpd avg ccpa and recht auf droit de du d' derecho diritto direito op del di al à l'"
+const around = "abs lit buchst lid lett par comma basis rechtsgrundlage right rights of to the a an request requests data subject personal art article artikel articolo artículo artigo gdpr dsgvo rgpd avg ccpa and recht auf droit de du d' derecho diritto direito op del di al à l' " +
+	"not no is do does don't allow allowed set seen sell share sold shared my information any never sent send awaiting waiting confirmation confirmed permission permissions implied express explicit obtained responded responding applicable " +
+	"existing customer prospect lead performance freely given consent contact identity verified unverified fulfilled in progress work closed complete completed incomplete activated partially partly all none marketable only via by from through for with without and/or other " +
+	"bdsg ttdsg tdddg hgb ao sgb vvg uwg lopdgdd lopd ejecución misión obligación cumplimiento esecuzione adempimento execução cumprimento exécution mission obligation respect uitvoering des der den dem del della dello degli delle dei het een legitimate interest interests public vital legal obligation nicht kein keine freiwillige freiwillig zustimmung einwilligung kontakts kontakt berechtigtes potenzieller bestehender kunde interessent erfüllung vertrags vertrag gesetzt bestätigt abonniert zulassen erlaubt " +
+	"consentement donné librement par contact intérêt légitime client exécution pas non ne interés cliente consentimiento dado libremente por el ejecución interesse cliente consenso espresso liberamente esecuzione livremente dado pelo niet geen toestemming vrij gegeven"
 
 // vocabulary is every part of a word of the lists.
 var vocabulary = sync.OnceValue(func() map[string]bool {
