@@ -18,7 +18,7 @@ type zone struct {
 
 // loadZone knows IANA names and fixed offsets such as +02:00. The machine's own zone is refused.
 func loadZone(name string) (*zone, error) {
-	if off, rest, ok := offset([]byte(name)); ok && len(rest) == 0 && name != "z" {
+	if off, rest, ok := offset([]byte(name)); ok && len(rest) == 0 && (name == "Z" || name[0] < 'A') { // UTC and GMT are names
 		return &zone{name: offsetName(off), loc: time.FixedZone(offsetName(off), off)}, nil
 	}
 	if name == "Local" || name == "" || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") {
