@@ -384,10 +384,8 @@ type StatusResult struct {
 	Next     string        `json:"next"` // the next command, or what is waited for
 	Cases    CaseCount     `json:"cases"`
 	// StillGiven is that of the newest dry-run.
-	StillGiven int `json:"still_given,omitempty"`
-	// StillGivenElsewhere is as in reconcile, of the register as it is now.
-	StillGivenElsewhere int         `json:"still_given_elsewhere,omitempty"`
-	NotBrought          *NotBrought `json:"not_brought,omitempty"`
+	StillGiven int         `json:"still_given,omitempty"`
+	NotBrought *NotBrought `json:"not_brought,omitempty"`
 	// Retracted are snapshots that an undo took out of the batch and nobody has frozen again.
 	Retracted []RetractedSnapshot `json:"retracted_snapshots,omitempty"`
 	Found     *Found              `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,11 +76,6 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	}
 	if dry != nil {
 		r.StillGiven = dry.StillGiven
-	}
-	if slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import }) {
-		if r.StillGivenElsewhere, err = p.opposedElsewhere(ctx); err != nil {
-			return nil, err
-		}
 	}
 	stage, o, err := p.Found(ctx, "")
 	if err != nil {
