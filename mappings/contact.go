@@ -3,8 +3,10 @@ package mappings
 import (
 	"bytes"
 	"net/mail"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/nyaruka/phonenumbers"
 
@@ -111,8 +113,12 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		r.reject("phone.invalid", k)
 		return
 	}
+	if mayBeTwoNumbers(text) {
+		r.rejectWith("phone.invalid", "The cell may hold two telephone numbers, or one with two endings. Give each in a cell of its own.", k)
+		return
+	}
 	s, region := "", r.p.region
-	switch abroad, is := afterPrefix(text); {
+	switch abroad, is := afterPrefix(text, region); {
 	case is:
 		if e164, valid := r.phones.international(abroad); valid {
 			r.out.v.Text = r.str(e164)
@@ -133,7 +139,18 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 		s = string(text)
 	}
 	n, err := phonenumbers.Parse(s, region)
-	if err != nil || n.GetExtension() != "" || !phonenumbers.IsValidNumber(n) {
+	valid := err == nil && n.GetExtension() == "" && phonenumbers.IsValidNumber(n)
+	if region != "" && strings.HasPrefix(s, "00") { // whoever wrote it may have thought of another country's prefix
+		other, err := phonenumbers.Parse("+"+s[2:], "")
+		switch otherValid := err == nil && other.GetExtension() == "" && phonenumbers.IsValidNumber(other); {
+		case otherValid && !valid:
+			n, valid, region = other, true, ""
+		case otherValid && phonenumbers.Format(n, phonenumbers.E164) != phonenumbers.Format(other, phonenumbers.E164):
+			r.rejectWith("phone.invalid", "The telephone number is one by the international prefix of the declared region, and another one if 00 is the prefix. Write it with a plus.", k)
+			return
+		}
+	}
+	if !valid {
 		r.reject("phone.invalid", k)
 		return
 	}
@@ -148,12 +165,41 @@ func (r *fieldReader) parsePhone(c source.Cell, text []byte, k int) {
 	r.out.v.Text = r.str([]byte(phonenumbers.Format(n, phonenumbers.E164)))
 }
 
-// afterPrefix gives what follows the prefix of an international number; is is false if text is none.
-func afterPrefix(text []byte) (number []byte, is bool) {
+// afterPrefix gives what follows the prefix of an international number, a plus, or 00 where that is the prefix; is is false if text is none.
+func afterPrefix(text []byte, region string) (number []byte, is bool) {
 	if number, is = bytes.CutPrefix(text, []byte("+")); is {
 		return number, true
 	}
+	if region != "" && abroadPrefixes()[region] != "00" {
+		return nil, false
+	}
 	return bytes.CutPrefix(text, []byte("00"))
+}
+
+// abroadPrefixes gives what is dialled before a calling code, by region: an expression, as there may be several.
+var abroadPrefixes = sync.OnceValue(func() map[string]string {
+	prefixes := map[string]string{}
+	if all, err := phonenumbers.MetadataCollection(); err == nil {
+		for _, m := range all.GetMetadata() {
+			prefixes[m.GetId()] = m.GetInternationalPrefix()
+		}
+	}
+	return prefixes
+})
+
+// mayBeTwoNumbers reports whether a slash stands where it parts no area code, as in 0931 1234 / 1235.
+func mayBeTwoNumbers(text []byte) bool {
+	slash := bytes.LastIndexByte(text, '/')
+	if slash < 0 {
+		return false
+	}
+	before := bytes.FieldsFunc(text[:slash], func(c rune) bool { return c < '0' || c > '9' })
+	before = slices.DeleteFunc(before, func(group []byte) bool { return len(group) == 1 && group[0] == '0' }) // of +49 (0) 931 / 1234
+	most := 1
+	if text[0] == '+' || bytes.HasPrefix(text, []byte("00")) {
+		most = 2
+	}
+	return len(before) > most
 }
 
 // lostTrunkZero reports whether s is a national number that people of the region write with a leading zero, without it. It may
