@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -106,12 +107,32 @@ func runSuggest(ctx context.Context, std stdio, path, name string) error {
 type rejectedLists struct{ rejects, values string }
 
 func (l *rejectedLists) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.rejects, "rejects", "", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
-	cmd.Flags().StringVar(&l.values, "values", "", "write what is wrong with the rejected rows, and the original values of the cells, to `FILE`, one JSON object a line (it holds personal data)")
+	cmd.Flags().Var((*fileFlag)(&l.rejects), "rejects", "write the rejected rows to `FILE`: .xlsx to be mended, .csv for the original records (they hold personal data)")
+	cmd.Flags().Var((*fileFlag)(&l.values), "values", "write what is wrong with the rejected rows, and the original values of the cells, to `FILE`, one JSON object a line (it holds personal data)")
 }
+
+// fileFlag is the path of a file with personal data: never nothing, and never the standard output.
+type fileFlag string
+
+// Set takes the path.
+func (f *fileFlag) Set(path string) error {
+	if path == "" || path == "-" {
+		return errors.New("name a file: what it holds is not for the screen")
+	}
+	*f = fileFlag(path)
+	return nil
+}
+
+func (f *fileFlag) String() string { return string(*f) }
+
+// Type is the word for it in the help.
+func (f *fileFlag) Type() string { return "string" }
 
 // check refuses places that can't be written to, before the work begins.
 func (l *rejectedLists) check(ctx context.Context, p *pipeline.Pipeline) error {
+	if l.values != "" && filepath.Clean(l.values) == filepath.Clean(l.rejects) {
+		return usageError{errors.New("--rejects and --values name one file: name two")}
+	}
 	if l.rejects != "" {
 		if err := p.CheckRejects(ctx, l.rejects); err != nil {
 			return err
