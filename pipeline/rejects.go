@@ -252,11 +252,25 @@ func (w *rejectsWriter) place(ctx context.Context, partial, path, kind string) (
 	return sum, nil
 }
 
-// partial opens a file beside path, to be given its name when it is whole.
+// partialOf opens a file beside path, to be given its name when it is whole.
 func partialOf(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // mode 0600
 	if err != nil {
 		return nil, &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "give a folder that you may write to", Err: err}
 	}
 	return f, nil
+}
+
+// ended makes what was written to a partial file durable and closes it, unless writing had a fault. After a fault the file is removed.
+func ended(f *os.File, err error) error {
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }

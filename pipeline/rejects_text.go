@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -103,14 +102,7 @@ func (w *rejectsWriter) recordsOf(ctx context.Context, i int, path string) error
 	if err == nil {
 		err = buf.Flush()
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err = ended(f, err); err != nil {
 		return err
 	}
 	return w.keep(ctx, f.Name(), path, out)

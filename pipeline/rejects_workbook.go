@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -79,14 +78,7 @@ func (w *rejectsWriter) workbook(ctx context.Context, dry *DryRunResult, path st
 		return err
 	}
 	_, err = book.WriteTo(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err = ended(f, err); err != nil {
 		return &FileError{Path: path, Message: "can't be written: " + pathless(err), Remedy: "make room on the disk, or give another folder", Err: err}
 	}
 	return w.keep(ctx, f.Name(), path, RejectsFile{Rows: all})

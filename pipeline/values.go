@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -107,14 +106,7 @@ func (w *rejectsWriter) values(ctx context.Context, dry *DryRunResult, path stri
 	if err == nil {
 		err = buf.Flush()
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err = ended(f, err); err != nil {
 		return err
 	}
 	if out.SHA256, err = w.place(ctx, f.Name(), path, "values"); err != nil {
