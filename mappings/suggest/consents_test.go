@@ -129,3 +129,33 @@ func TestDaysOfSeveralAnswers(t *testing.T) {
 		}
 	}
 }
+
+// What speaks against consent needs no confirmation: a row that nobody confirmed gives no consent, and its refusal counts.
+func TestUnconfirmedRefusalCounts(t *testing.T) {
+	rows := []string{"a@x.example|subscribed|yes", "b@x.example|unsubscribed|yes", "c@x.example|unsubscribed|no", "d@x.example|subscribed|no"}
+	turned := []string{"a@x.example|yes|subscribed", "b@x.example|yes|unsubscribed", "c@x.example|no|unsubscribed", "d@x.example|no|subscribed"}
+	for name, tc := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"after the status": {append([]string{"email|status|double_opt_in"}, rows...), []string{
+			`consent when column: double_opt_in not_in: ["no"] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: ["no"] when column: status not_in: [subscribed] on any status status given[subscribed] withdrawn[unsubscribed]`}},
+		"before the status": {append([]string{"email|double_opt_in|status"}, turned...), []string{
+			`consent when column: double_opt_in not_in: ["no"] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: ["no"] when column: status not_in: [subscribed] on any status status given[subscribed] withdrawn[unsubscribed]`}},
+		"a refusal to confirm": {append([]string{"email|status|double_opt_in"}, append(slices.Clone(rows), "e@x.example|subscribed|refused")...), []string{
+			`consent when column: double_opt_in not_in: ["no", refused] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: ["no"] when column: status not_in: [subscribed] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: [refused] on any status double_opt_in given[yes] refused[refused]`}},
+	} {
+		d, text, _ := suggested(t, lookAt("subs.csv", tc.lines...))
+		var got []string
+		for i := range d.Records {
+			got = append(got, strings.Replace(drawn(&d.Records[i]), " purpose asked", "", 1))
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s:\n%s\n%s", name, strings.Join(got, "\n"), text)
+		}
+	}
+}
