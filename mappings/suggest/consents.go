@@ -20,6 +20,7 @@ func (s *suggestion) consents() {
 		dead = append(dead, s.undeliverable(col, &r)...)
 		list = append(list, r)
 	}
+	s.undated(list)
 	s.ownPurposes(list)
 	list = s.oneVerdict(list)
 	switch col, named := s.at["lawful_basis"]; {
@@ -57,6 +58,16 @@ func (s *suggestion) consents() {
 		order(&list[i])
 	}
 	s.draft.Records = append(s.draft.Records, list...)
+}
+
+// undated gives a column of days back that no answer is dated by, so that the draft names it.
+func (s *suggestion) undated(list []Record) {
+	at, ok := s.at["occurred_at"]
+	if ok && len(list) > 0 && !slices.ContainsFunc(list, func(r Record) bool {
+		return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "occurred_at" && slices.Contains(f.Spec.From, s.look.Name(at)) })
+	}) {
+		delete(s.used, at)
+	}
 }
 
 // stated is the value that a record has for a field in every row; "" if it has none.
@@ -110,6 +121,11 @@ func (s *suggestion) answer(col int) Record {
 	} else if other {
 		delete(s.at, "occurred_at")
 	}
+	undated := ""
+	if at, ok := s.at["occurred_at"]; ok && s.look.joined(at) && s.notGiven(col, &status) {
+		delete(s.at, "occurred_at")
+		undated = s.look.Say(at) + " has the day of a consent by its header, which is not that of a withdrawal"
+	}
 	lists, listed := s.at["purpose"]
 	if listed && len(s.answers) > 1 && asksElse(header) { // the lists are those of mailings
 		delete(s.at, "purpose")
@@ -121,6 +137,9 @@ func (s *suggestion) answer(col int) Record {
 	}
 	r := s.record(&status, header)
 	r.Why = append(r.Why, "the answers of "+s.look.Say(col))
+	if undated != "" {
+		r.Why = append(r.Why, undated)
+	}
 	r.When = when
 	if fits("category", plain(header)) > 0 {
 		r.about = header // a purpose of its own, whichever that is
@@ -159,12 +178,24 @@ func (s *suggestion) dayOf(answer int) (own int, other bool) {
 	}
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) {
+		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) && !(s.look.optsOut(answer) != mappings.NoOptOut && s.look.joined(col)) {
 			return col, false
 		}
 	}
 	general, ok := s.at["occurred_at"]
 	return -1, ok && slices.ContainsFunc(s.answers, func(o int) bool { return o != answer && belongs(general, o) })
+}
+
+// joined reports whether a column has the days of consents by its header.
+func (l *Look) joined(col int) bool {
+	header := plain(l.Columns[col].Header)
+	return l.optsOut(col) == mappings.NoOptOut && (fits("joined", header) > 0 || fits("consented", header) > 0)
+}
+
+// notGiven reports whether an answer can only speak against consent, or asks for an opt-out.
+func (s *suggestion) notGiven(col int, status *Field) bool {
+	enum := status.Spec.Enum
+	return s.look.optsOut(col) != mappings.NoOptOut || status.Spec.Polarity == "inverted" || len(enum["withdrawn"]) > 0 && len(enum["given"]) == 0 && len(enum["yes"]) == 0
 }
 
 // joinedOn keeps the day on which somebody joined from being that of a withdrawal.
@@ -175,13 +206,14 @@ func (s *suggestion) joinedOn(r *Record, status *Field) {
 	for term := range status.Spec.Enum {
 		others = others || term != "given" && term != "yes"
 	}
-	if !ok || !others || len(yes) == 0 || status.Spec.Polarity == "inverted" || fits("joined", plain(s.look.Columns[at].Header)) == 0 {
+	joined := ok && (fits("joined", plain(s.look.Columns[at].Header)) > 0 || !r.History && len(status.Spec.Enum["withdrawn"]) > 0 && s.look.joined(at))
+	if !joined || !others || len(yes) == 0 || status.Spec.Polarity == "inverted" {
 		return
 	}
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.Name == "occurred_at" {
 			f.Spec.When = mappings.Conditions{{Column: status.Spec.From[0], In: yes}}
-			f.why("by its header the day on which somebody joined, which is not that of a withdrawal")
+			f.why("by its header the day on which somebody joined or consented, which is not that of a withdrawal")
 		}
 	}
 }
