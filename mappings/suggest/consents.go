@@ -55,6 +55,7 @@ func (s *suggestion) consents() {
 	tellApart(left)
 	list = slices.Concat(list, left, dead, s.flags())
 	for i := range list {
+		s.everyNumber(&list[i])
 		order(&list[i])
 	}
 	s.draft.Records = append(s.draft.Records, list...)
@@ -432,6 +433,42 @@ func (s *suggestion) onlyAgainst(f *Field) bool {
 func (s *suggestion) everyPurpose(r *Record) {
 	r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool { return f.Name == "purpose" })
 	r.Why = append(r.Why, "what speaks against consent and names no purpose covers every purpose")
+}
+
+// everyNumber asks for the country of the telephone numbers of a record that may say no of them: a number left out would leave the consents on it
+// given.
+func (s *suggestion) everyNumber(r *Record) {
+	at, ok := s.at["phone"]
+	if !ok || !s.maySayNo(r) {
+		return
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == "phone" && f.Spec.When != nil {
+			c := &s.look.Columns[at]
+			f.Spec.When = nil
+			f.Why = []string{s.counts(at), "a no counts on the number too, so none is left out"}
+			f.ask("region", nationalNumbers(c.Filled-c.Phones))
+		}
+	}
+}
+
+// maySayNo reports whether a record is that of an opt-out, or may refuse on a channel that goes by numbers.
+func (s *suggestion) maySayNo(r *Record) bool {
+	status := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" })
+	if r.Entity != "consent" || status < 0 {
+		return false
+	}
+	spec := &r.Fields[status].Spec
+	if spec.Const != nil {
+		return *spec.Const != importers.StatusGiven
+	}
+	for col := range s.look.Columns {
+		if slices.Contains(spec.From, s.look.Name(col)) && s.look.optsOut(col) != mappings.NoOptOut {
+			return true
+		}
+	}
+	against := len(spec.Enum["refused"])+len(spec.Enum["withdrawn"])+len(spec.Enum["no"]) > 0
+	return against && !slices.Contains([]string{"email", "post", "push"}, r.stated("channel"))
 }
 
 // anyBasis takes the lawful basis out of what speaks against consent: an opt-out counts whatever the rest of the row rests on, and a row on
