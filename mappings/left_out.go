@@ -18,7 +18,8 @@ type dropping struct {
 	col      int
 	spec     int             // whose record it leaves out; -1 for a skip, which leaves out the row
 	field    bool            // it is a condition of the status and not of the record
-	beside   bool            // col is that of the record's status, and the condition on another one hides what it says
+	beside   bool            // col is that of a status, and the condition on another one hides what it says
+	skip     int             // which skip does so, from 1
 	reading  []*fieldProgram // the statuses and reasons that read the column
 	plain    bool            // a yes or no in the column is an answer
 	wide     bool            // so is a word that elsewhere may speak of orders or cases
@@ -56,7 +57,42 @@ func (p *program) droppings(column func(Column) int, header []string) (list []*d
 			}
 		}
 	}
+	for k := range p.skips {
+		list = append(list, p.skipHiding(k, column, header)...)
+	}
 	return list
+}
+
+// skipHiding is what a skip by an answer hides in the columns of other statuses.
+func (p *program) skipHiding(k int, column func(Column) int, header []string) (list []*dropping) {
+	c := &p.skips[k]
+	at := column(c.column)
+	if at < 0 || at >= len(header) || !c.asksAnswer() || !headerHolds(header[at], "doubleopt") && !headerHolds(header[at], asking...) {
+		return nil
+	}
+	seen := map[int]bool{at: true}
+	for i := range p.specs {
+		s := &p.specs[i]
+		if !s.decides() || s.status < 0 {
+			continue
+		}
+		for _, from := range s.fields[s.status].from {
+			if col := column(from); col >= 0 && !seen[col] {
+				seen[col] = true
+				d := p.dropping(c, -1, column, header)
+				d.hides(col, &s.fields[s.status], header)
+				d.skip = k + 1
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+// hides makes the condition one that hides what a status says in another column.
+func (d *dropping) hides(col int, f *fieldProgram, header []string) {
+	d.col, d.reading, d.beside = col, []*fieldProgram{f}, true
+	d.plain, d.wide, d.inverted = col >= len(header) || !headerHolds(header[col], "doubleopt"), true, f.inverted
 }
 
 // hiding are the conditions of a record that tell yes from no in one column and hide what its status says in another: an answer that nobody
@@ -78,8 +114,7 @@ func (p *program) hiding(spec int, column func(Column) int, header []string) (li
 		for k := range s.when {
 			if c := &s.when[k]; c.asksAnswer() {
 				d := p.dropping(c, spec, column, header)
-				d.col, d.reading, d.beside = col, []*fieldProgram{f}, true
-				d.plain, d.wide, d.inverted = col >= len(header) || !headerHolds(header[col], "doubleopt"), true, f.inverted
+				d.hides(col, f, header)
 				list = append(list, d)
 			}
 		}
@@ -117,7 +152,7 @@ func (s *specProgram) never(column func(Column) int) (*condition, int) {
 // name tells what the condition leaves out from what it hides in another column.
 func (d *dropping) name() string {
 	if d.beside {
-		return d.path + " hides status"
+		return d.path + " hides " + source.Letters(d.col)
 	}
 	return d.path
 }
@@ -286,6 +321,13 @@ func (p *Profiler) skipped(k int, b *source.Block, i int) {
 			p.drops[k].count(said, b.RowNum[i])
 		}
 	}
+	for _, d := range p.drops {
+		if d.skip == k+1 {
+			if said := d.cell(b, i); said.no {
+				d.count(said, b.RowNum[i])
+			}
+		}
+	}
 }
 
 // leftOut counts the rows that conditions of records leave out.
@@ -300,7 +342,7 @@ func (p *Profiler) leftOut(b *source.Block, from int) {
 		told := false
 		for _, grants := range []bool{true, false} { // what other records leave out is said where no consent's condition says it
 			for _, d := range p.drops[len(p.skips):] {
-				if p.specs[d.spec].grants() != grants || told && !grants || d.self.holds(b, i) {
+				if d.skip > 0 || p.specs[d.spec].grants() != grants || told && !grants || d.self.holds(b, i) {
 					continue
 				}
 				if said := d.cell(b, i); said.no && allHold(d.others, b, i) && !p.opposed(p.specs[d.spec].about, b, i) {
