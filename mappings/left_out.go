@@ -18,6 +18,8 @@ type dropping struct {
 	col      int
 	spec     int             // whose record it leaves out; -1 for a skip, which leaves out the row
 	field    bool            // it is a condition of the status and not of the record
+	beside   bool            // col is that of a status, and the condition on another one hides what it says
+	skip     int             // which skip does so, from 1
 	reading  []*fieldProgram // the statuses and reasons that read the column
 	plain    bool            // a yes or no in the column is an answer
 	wide     bool            // so is a word that elsewhere may speak of orders or cases
@@ -46,6 +48,7 @@ func (p *program) droppings(column func(Column) int, header []string) (list []*d
 		for k := range s.when {
 			list = append(list, p.dropping(&s.when[k], i, column, header))
 		}
+		list = append(list, p.hiding(i, column, header)...)
 		if s.status >= 0 {
 			for k := range s.fields[s.status].when {
 				d := p.dropping(&s.fields[s.status].when[k], i, column, header)
@@ -54,7 +57,104 @@ func (p *program) droppings(column func(Column) int, header []string) (list []*d
 			}
 		}
 	}
+	for k := range p.skips {
+		list = append(list, p.skipHiding(k, column, header)...)
+	}
 	return list
+}
+
+// skipHiding is what a skip by an answer hides in the columns of other statuses.
+func (p *program) skipHiding(k int, column func(Column) int, header []string) (list []*dropping) {
+	c := &p.skips[k]
+	at := column(c.column)
+	if at < 0 || at >= len(header) || !c.asksAnswer() || !headerHolds(header[at], "doubleopt") && !headerHolds(header[at], asking...) {
+		return nil
+	}
+	seen := map[int]bool{at: true}
+	for i := range p.specs {
+		s := &p.specs[i]
+		if !s.decides() || s.status < 0 {
+			continue
+		}
+		for _, from := range s.fields[s.status].from {
+			if col := column(from); col >= 0 && !seen[col] {
+				seen[col] = true
+				d := p.dropping(c, -1, column, header)
+				d.hides(col, &s.fields[s.status], header)
+				d.skip = k + 1
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+// hides makes the condition one that hides what a status says in another column.
+func (d *dropping) hides(col int, f *fieldProgram, header []string) {
+	d.col, d.reading, d.beside = col, []*fieldProgram{f}, true
+	d.plain, d.wide, d.inverted = col >= len(header) || !headerHolds(header[col], "doubleopt"), true, f.inverted
+}
+
+// hiding are the conditions of a record that tell yes from no in one column and hide what its status says in another: an answer that nobody
+// confirmed is no consent, and a refusal needs no confirmation.
+func (p *program) hiding(spec int, column func(Column) int, header []string) (list []*dropping) {
+	s := &p.specs[spec]
+	if s.status < 0 {
+		return nil
+	}
+	f := &s.fields[s.status]
+	own := func(conditions []condition, col int) bool {
+		return slices.ContainsFunc(conditions, func(c condition) bool { return column(c.column) == col })
+	}
+	for _, from := range f.from {
+		col := column(from)
+		if col < 0 || own(s.when, col) || own(f.when, col) { // those say it
+			continue
+		}
+		for k := range s.when {
+			if c := &s.when[k]; c.asksAnswer() {
+				d := p.dropping(c, spec, column, header)
+				d.hides(col, f, header)
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+// never reports a column on which the conditions of the record can't all hold, and the first of them there; nil if they can.
+func (s *specProgram) never(column func(Column) int) (*condition, int) {
+	for i := range s.when {
+		first, col := &s.when[i], column(s.when[i].column)
+		var on []*condition
+		for k := range s.when {
+			if column(s.when[k].column) == col {
+				on = append(on, &s.when[k])
+			}
+		}
+		if first.blank && slices.ContainsFunc(on, func(c *condition) bool { return c.blank && c.not != first.not }) {
+			return first, col
+		}
+		if first.words == nil || first.not {
+			continue
+		}
+		possible := false
+		for w := range first.words {
+			possible = possible || !slices.ContainsFunc(on, func(c *condition) bool { some, _ := c.holdsFor(w); return !some })
+		}
+		if !possible {
+			return first, col
+		}
+	}
+	return nil, -1
+}
+
+// name tells what the condition leaves out from what it hides in another column.
+func (d *dropping) name() string {
+	if d.beside {
+		return d.path + " hides " + source.Letters(d.col)
+	}
+	return d.path
 }
 
 // decides reports whether records of the spec say what may be sent to somebody.
@@ -194,7 +294,7 @@ type dropStats struct {
 
 func (p *Profiler) bindDrops(column func(Column) int) {
 	for _, d := range p.m.program.droppings(column, p.p.Header) {
-		s := &dropStats{dropping: d, LeftOut: LeftOut{Condition: d.path}}
+		s := &dropStats{dropping: d, LeftOut: LeftOut{Condition: d.name()}}
 		if d.spec >= 0 {
 			spec := p.specs[d.spec]
 			own := spec.when
@@ -205,7 +305,7 @@ func (p *Profiler) bindDrops(column func(Column) int) {
 				switch {
 				case c.condition == d.condition:
 					s.self = c
-				case c.col != d.col && !c.asksAnswer(): // one that tells yes from no hides no refusal of another
+				case c.col != d.col && !c.asksAnswer() && !d.beside, d.beside && !c.asksAnswer(): // one that tells yes from no hides no refusal of another
 					s.others = append(s.others, c)
 				}
 			}
@@ -219,6 +319,13 @@ func (p *Profiler) skipped(k int, b *source.Block, i int) {
 	if k < len(p.drops) { // the skips come first
 		if said := p.drops[k].cell(b, i); said.no {
 			p.drops[k].count(said, b.RowNum[i])
+		}
+	}
+	for _, d := range p.drops {
+		if d.skip == k+1 {
+			if said := d.cell(b, i); said.no {
+				d.count(said, b.RowNum[i])
+			}
 		}
 	}
 }
@@ -235,7 +342,7 @@ func (p *Profiler) leftOut(b *source.Block, from int) {
 		told := false
 		for _, grants := range []bool{true, false} { // what other records leave out is said where no consent's condition says it
 			for _, d := range p.drops[len(p.skips):] {
-				if p.specs[d.spec].grants() != grants || told && !grants || d.self.holds(b, i) {
+				if d.skip > 0 || p.specs[d.spec].grants() != grants || told && !grants || d.self.holds(b, i) {
 					continue
 				}
 				if said := d.cell(b, i); said.no && allHold(d.others, b, i) && !p.opposed(p.specs[d.spec].about, b, i) {
@@ -401,11 +508,25 @@ func (pl *Plan) decideLeftOut() (list []finding.Finding) {
 		}
 		return -1
 	}
+	for i := range pl.m.program.specs {
+		s := &pl.m.program.specs[i]
+		if !s.decides() {
+			continue
+		}
+		if c, col := s.never(column); c != nil {
+			f := pl.at("consent.refusal_left_out", col, s.entity.Name)
+			f.Message = fmt.Sprintf("The conditions on %s (line %d of the mapping) can never all hold, so no row gives this record of %s, whatever it refuses.", quoteName(pl.columnName(col)), c.line, s.entity.Name)
+			list = append(list, f)
+		}
+	}
 	for _, d := range pl.m.program.droppings(column, pl.profile.Header) {
-		lost, words := pl.byMapping(d)
+		lost, words := false, []string(nil)
+		if !d.beside {
+			lost, words = pl.byMapping(d)
+		}
 		seen := LeftOut{}
 		for _, l := range pl.profile.LeftOut {
-			if l.Condition == d.path {
+			if l.Condition == d.name() {
 				seen = l
 			}
 		}

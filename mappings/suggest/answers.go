@@ -142,8 +142,22 @@ func channelOf(header string) string {
 			return c[1]
 		}
 	}
+	switch {
+	case holds(header, calling) || slices.Contains(called, header):
+		return "phone"
+	case holds(header, texting):
+		return "sms"
+	}
 	return ""
 }
+
+// calling are pieces of headers that speak of calls, called are headers that are no more than that, and texting speak of text messages.
+var (
+	calling = strings.Fields("donotcall dontcall nocall nevercall notcall notbecalled stopcall outofcall coldcall callsopt callopt callconsent callpermission calling telemarket anzurufen kaltakquise llamar llamad appeler appelez parappel appels chiamare chiamate chiamata chiamarmi " +
+		"nietbellen belmeniet nooitbellen meerbellen magbellen gebeld telefonisch naoligar nuncaligar naomeligue ligacoes ligacao chamadas chamada bloctel")
+	called  = strings.Fields("call calls appel bellen ligar chamar")
+	texting = strings.Fields("donottext donttext notext nevertext textmessag")
+)
 
 // against lists the words of a column that speak against consent.
 func (l *Look) against(col int, inverted bool) (list mappings.Strings) {

@@ -20,6 +20,7 @@ func (s *suggestion) consents() {
 		dead = append(dead, s.undeliverable(col, &r)...)
 		list = append(list, r)
 	}
+	s.undated(list)
 	s.ownPurposes(list)
 	list = s.oneVerdict(list)
 	switch col, named := s.at["lawful_basis"]; {
@@ -54,9 +55,20 @@ func (s *suggestion) consents() {
 	tellApart(left)
 	list = slices.Concat(list, left, dead, s.flags())
 	for i := range list {
+		s.everyNumber(&list[i])
 		order(&list[i])
 	}
 	s.draft.Records = append(s.draft.Records, list...)
+}
+
+// undated gives a column of days back that no answer is dated by, so that the draft names it.
+func (s *suggestion) undated(list []Record) {
+	at, ok := s.at["occurred_at"]
+	if ok && len(list) > 0 && !slices.ContainsFunc(list, func(r Record) bool {
+		return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "occurred_at" && slices.Contains(f.Spec.From, s.look.Name(at)) })
+	}) {
+		delete(s.used, at)
+	}
 }
 
 // stated is the value that a record has for a field in every row; "" if it has none.
@@ -110,6 +122,11 @@ func (s *suggestion) answer(col int) Record {
 	} else if other {
 		delete(s.at, "occurred_at")
 	}
+	undated := ""
+	if at, ok := s.at["occurred_at"]; ok && s.look.joined(at) && s.notGiven(col, &status) {
+		delete(s.at, "occurred_at")
+		undated = s.look.Say(at) + " has the day of a consent by its header, which is not that of a withdrawal"
+	}
 	lists, listed := s.at["purpose"]
 	if listed && len(s.answers) > 1 && asksElse(header) { // the lists are those of mailings
 		delete(s.at, "purpose")
@@ -121,6 +138,9 @@ func (s *suggestion) answer(col int) Record {
 	}
 	r := s.record(&status, header)
 	r.Why = append(r.Why, "the answers of "+s.look.Say(col))
+	if undated != "" {
+		r.Why = append(r.Why, undated)
+	}
 	r.When = when
 	if fits("category", plain(header)) > 0 {
 		r.about = header // a purpose of its own, whichever that is
@@ -159,12 +179,24 @@ func (s *suggestion) dayOf(answer int) (own int, other bool) {
 	}
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) {
+		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) && !(s.look.optsOut(answer) != mappings.NoOptOut && s.look.joined(col)) {
 			return col, false
 		}
 	}
 	general, ok := s.at["occurred_at"]
 	return -1, ok && slices.ContainsFunc(s.answers, func(o int) bool { return o != answer && belongs(general, o) })
+}
+
+// joined reports whether a column has the days of consents by its header.
+func (l *Look) joined(col int) bool {
+	header := plain(l.Columns[col].Header)
+	return l.optsOut(col) == mappings.NoOptOut && (fits("joined", header) > 0 || fits("consented", header) > 0)
+}
+
+// notGiven reports whether an answer can only speak against consent, or asks for an opt-out.
+func (s *suggestion) notGiven(col int, status *Field) bool {
+	enum := status.Spec.Enum
+	return s.look.optsOut(col) != mappings.NoOptOut || status.Spec.Polarity == "inverted" || len(enum["withdrawn"]) > 0 && len(enum["given"]) == 0 && len(enum["yes"]) == 0
 }
 
 // joinedOn keeps the day on which somebody joined from being that of a withdrawal.
@@ -175,13 +207,14 @@ func (s *suggestion) joinedOn(r *Record, status *Field) {
 	for term := range status.Spec.Enum {
 		others = others || term != "given" && term != "yes"
 	}
-	if !ok || !others || len(yes) == 0 || status.Spec.Polarity == "inverted" || fits("joined", plain(s.look.Columns[at].Header)) == 0 {
+	joined := ok && (fits("joined", plain(s.look.Columns[at].Header)) > 0 || !r.History && len(status.Spec.Enum["withdrawn"]) > 0 && s.look.joined(at))
+	if !joined || !others || len(yes) == 0 || status.Spec.Polarity == "inverted" {
 		return
 	}
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.Name == "occurred_at" {
 			f.Spec.When = mappings.Conditions{{Column: status.Spec.From[0], In: yes}}
-			f.why("by its header the day on which somebody joined, which is not that of a withdrawal")
+			f.why("by its header the day on which somebody joined or consented, which is not that of a withdrawal")
 		}
 	}
 }
@@ -280,11 +313,22 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		}
 		return text
 	}
+	var confirming []int
 	for i := range list {
 		col := s.answers[i]
+		same := func(j int) bool {
+			return j != i && about(&list[j]) == about(&list[i]) && s.look.optsOut(col) != mappings.MaybeOptOut && s.look.optsOut(s.answers[j]) != mappings.MaybeOptOut && (s.general(s.answers[j]) || s.general(col))
+		}
+		if s.confirms(col, &list[i]) && slices.ContainsFunc(s.answers, func(other int) bool {
+			j := slices.Index(s.answers, other)
+			return same(j) && !s.confirms(other, &list[j])
+		}) {
+			confirming = append(confirming, i)
+			continue
+		}
 		first, again := i, false
 		for j := range i {
-			if about(&list[j]) == about(&list[i]) && s.look.optsOut(col) != mappings.MaybeOptOut && s.look.optsOut(s.answers[j]) != mappings.MaybeOptOut && (s.general(s.answers[j]) || s.general(col)) {
+			if same(j) && !slices.Contains(confirming, j) {
 				first, again = min(first, j), true
 			}
 		}
@@ -303,9 +347,79 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 				out[k].Why = append(out[k].Why, "unless "+s.look.Say(col)+" says no")
 			}
 		}
+		if s.confirms(col, &list[i]) {
+			if no = opposed(&list[i]); len(no) == 0 {
+				continue
+			}
+			list[i].When = slices.DeleteFunc(list[i].When, func(c mappings.Condition) bool { return c.In != nil && c.Column == s.look.Name(col) })
+		}
 		list[i].When = append(list[i].When, mappings.Condition{Column: s.look.Name(col), In: no})
 		list[i].Why = append(list[i].Why, s.look.Say(col)+" answers the same question as "+s.look.Say(s.answers[first])+", and a no counts wherever it stands")
 		out = append(out, list[i])
+	}
+	for _, i := range confirming {
+		out = s.confirmed(out, s.answers[i], &list[i], func(r *Record) bool { return about(r) == about(&list[i]) })
+	}
+	return out
+}
+
+// confirms reports whether a column only says whether an answer was confirmed: a no there is none.
+func (s *suggestion) confirms(col int, r *Record) bool {
+	return fits("double", plain(s.look.Columns[col].Header)) > 0 && slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.In != nil && c.Column == s.look.Name(col) })
+}
+
+// opposed are the words by which the status of a record speaks against consent.
+func opposed(r *Record) (list mappings.Strings) {
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == "status" {
+			list = slices.Concat(list, f.Spec.Enum["refused"], f.Spec.Enum["withdrawn"])
+		}
+	}
+	return list
+}
+
+// confirmed leaves out of the records the consents that a column says nobody confirmed. What speaks against consent there needs no confirmation,
+// and has a record of its own.
+func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*Record) bool) (out []Record) {
+	name := s.look.Name(col)
+	against, hard := s.look.against(col, false), opposed(own)
+	no := slices.DeleteFunc(slices.Clone(against), func(w string) bool { return slices.Contains(hard, w) })
+	if len(against) == 0 {
+		delete(s.used, col) // it can't say more than the first
+		return list
+	}
+	for _, r := range list {
+		i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" && len(f.Spec.From) == 1 })
+		if !same(&r) || i < 0 {
+			out = append(out, r)
+			continue
+		}
+		status := &r.Fields[i]
+		given := slices.Clone(status.Spec.Enum["given"])
+		if status.Spec.Polarity != "inverted" {
+			given = append(given, status.Spec.Enum["yes"]...)
+		}
+		if len(given) == 0 || slices.ContainsFunc(r.When, func(c mappings.Condition) bool { // rows that say no alone
+			return c.Column == status.Spec.From[0] && (c.In != nil || slices.Equal(c.NotIn, given))
+		}) {
+			out = append(out, r)
+			continue
+		}
+		when := slices.Clone(r.When)
+		unconfirmed := r
+		unconfirmed.Why = append(slices.Clone(r.Why), "where "+s.look.Say(col)+" says that nobody confirmed, what is no consent counts all the same")
+		r.When = append(slices.Clone(when), mappings.Condition{Column: name, NotIn: against})
+		r.Why = append(slices.Clone(r.Why), "unless "+s.look.Say(col)+" says that nobody confirmed")
+		if out = append(out, r); len(no) > 0 {
+			unconfirmed.Fields = slices.Clone(r.Fields)
+			unconfirmed.When = append(when, mappings.Condition{Column: name, In: no}, mappings.Condition{Column: status.Spec.From[0], NotIn: given})
+			out = append(out, unconfirmed)
+		}
+	}
+	if len(hard) > 0 {
+		own.When = []mappings.Condition{{Column: name, In: hard}}
+		own.Why = append(own.Why, "a no counts wherever it stands")
+		out = append(out, *own)
 	}
 	return out
 }
@@ -319,6 +433,42 @@ func (s *suggestion) onlyAgainst(f *Field) bool {
 func (s *suggestion) everyPurpose(r *Record) {
 	r.Fields = slices.DeleteFunc(r.Fields, func(f Field) bool { return f.Name == "purpose" })
 	r.Why = append(r.Why, "what speaks against consent and names no purpose covers every purpose")
+}
+
+// everyNumber asks for the country of the telephone numbers of a record that may say no of them: a number left out would leave the consents on it
+// given.
+func (s *suggestion) everyNumber(r *Record) {
+	at, ok := s.at["phone"]
+	if !ok || !s.maySayNo(r) {
+		return
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == "phone" && f.Spec.When != nil {
+			c := &s.look.Columns[at]
+			f.Spec.When = nil
+			f.Why = []string{s.counts(at), "a no counts on the number too, so none is left out"}
+			f.ask("region", nationalNumbers(c.Filled-c.Phones))
+		}
+	}
+}
+
+// maySayNo reports whether a record is that of an opt-out, or may refuse on a channel that goes by numbers.
+func (s *suggestion) maySayNo(r *Record) bool {
+	status := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" })
+	if r.Entity != "consent" || status < 0 {
+		return false
+	}
+	spec := &r.Fields[status].Spec
+	if spec.Const != nil {
+		return *spec.Const != importers.StatusGiven
+	}
+	for col := range s.look.Columns {
+		if slices.Contains(spec.From, s.look.Name(col)) && s.look.optsOut(col) != mappings.NoOptOut {
+			return true
+		}
+	}
+	against := len(spec.Enum["refused"])+len(spec.Enum["withdrawn"])+len(spec.Enum["no"]) > 0
+	return against && !slices.Contains([]string{"email", "post", "push"}, r.stated("channel"))
 }
 
 // anyBasis takes the lawful basis out of what speaks against consent: an opt-out counts whatever the rest of the row rests on, and a row on
@@ -479,9 +629,17 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 		case s.look.optsOut(col) == mappings.MaybeOptOut:
 			f.ask("polarity", "what does a yes in "+s.look.Say(col)+" mean? The header may ask for an opt-out: normal, if yes is consent; inverted, if yes is a refusal")
 		case yes && fits("double", plain(s.look.Columns[col].Header)) > 0:
-			f.Spec.Enum = map[string]mappings.Strings{"given": append(f.Spec.Enum["yes"], f.Spec.Enum["given"]...)}
+			said := slices.Concat(f.Spec.Enum["yes"], f.Spec.Enum["given"])
+			enum := map[string]mappings.Strings{"given": said}
+			for _, term := range []string{"refused", "withdrawn"} {
+				if words := f.Spec.Enum[term]; len(words) > 0 {
+					enum[term] = words
+					said = append(slices.Clone(said), words...)
+				}
+			}
+			f.Spec.Enum = enum
 			f.why("the header speaks of a confirmation: a no means that nobody confirmed, which is no answer")
-			return f, []mappings.Condition{{Column: s.look.Name(col), In: f.Spec.Enum["given"]}}
+			return f, []mappings.Condition{{Column: s.look.Name(col), In: said}}
 		default:
 			f.Spec.Polarity = "normal"
 			f.why("yes is taken for consent by the header")

@@ -129,3 +129,83 @@ func TestDaysOfSeveralAnswers(t *testing.T) {
 		}
 	}
 }
+
+// What speaks against consent needs no confirmation: a row that nobody confirmed gives no consent, and its refusal counts.
+func TestUnconfirmedRefusalCounts(t *testing.T) {
+	rows := []string{"a@x.example|subscribed|yes", "b@x.example|unsubscribed|yes", "c@x.example|unsubscribed|no", "d@x.example|subscribed|no"}
+	turned := []string{"a@x.example|yes|subscribed", "b@x.example|yes|unsubscribed", "c@x.example|no|unsubscribed", "d@x.example|no|subscribed"}
+	for name, tc := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"after the status": {append([]string{"email|status|double_opt_in"}, rows...), []string{
+			`consent when column: double_opt_in not_in: ["no"] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: ["no"] when column: status not_in: [subscribed] on any status status given[subscribed] withdrawn[unsubscribed]`}},
+		"before the status": {append([]string{"email|double_opt_in|status"}, turned...), []string{
+			`consent when column: double_opt_in not_in: ["no"] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: ["no"] when column: status not_in: [subscribed] on any status status given[subscribed] withdrawn[unsubscribed]`}},
+		"a refusal to confirm": {append([]string{"email|status|double_opt_in"}, append(slices.Clone(rows), "e@x.example|subscribed|refused")...), []string{
+			`consent when column: double_opt_in not_in: ["no", refused] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: ["no"] when column: status not_in: [subscribed] on any status status given[subscribed] withdrawn[unsubscribed]`,
+			`consent when column: double_opt_in in: [refused] on any status double_opt_in given[yes] refused[refused]`}},
+	} {
+		d, text, _ := suggested(t, lookAt("subs.csv", tc.lines...))
+		var got []string
+		for i := range d.Records {
+			got = append(got, strings.Replace(drawn(&d.Records[i]), " purpose asked", "", 1))
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s:\n%s\n%s", name, strings.Join(got, "\n"), text)
+		}
+	}
+}
+
+// The day of a consent is not that of an opt-out beside it: a receipt between the two would lift it.
+func TestOptOutIsNotDatedByTheConsent(t *testing.T) {
+	for _, tc := range []struct {
+		file, header string
+		rows         []string
+		dated        map[string]string // the column of a status, or the entity, to that of its time
+	}{
+		{"crm.csv", "Contact ID|Email|Marketing Consent|Consent Date|Unsubscribed|Unsubscribe Date", []string{"1|a@x.example|TRUE|Jan 3 2024|TRUE|", "2|b@x.example|TRUE|Feb 3 2024|FALSE|", "3|c@x.example|TRUE|Feb 4 2024|TRUE|Mar 3 2024"},
+			map[string]string{"Marketing Consent": "Consent Date", "Unsubscribed": ""}},
+		{"kontakte.csv", "Kundennr|E-Mail|Newsletter|Werbesperre|Einwilligung vom", []string{"1|a@x.example|J|J|03.01.2024", "2|b@x.example|J||13.01.2024"}, map[string]string{"Newsletter": "Einwilligung vom", "Werbesperre": ""}},
+		{"prefs.csv", "Member|Email|SMS Opt Out|Opt-out date|Email consent|Consent date", []string{"1|a@x.example|Yes||Yes|2024-01-03", "2|b@x.example|No||Yes|2024-01-04", "3|c@x.example|Yes|2024-05-03|No|2024-01-05"}, map[string]string{"SMS Opt Out": "", "Email consent": "Consent date"}},
+		{"a.csv", "Email|Email opt out|SMS opt in|Email consent date|SMS consent date", []string{"a@x.example|yes|yes|2024-01-03|2024-01-04"}, map[string]string{"Email opt out": "", "SMS opt in": "SMS consent date"}},
+		{"b.csv", "Email|Unsubscribed|Consent date", []string{"a@x.example|yes|2024-01-03", "b@x.example|no|2024-01-04"}, map[string]string{"Unsubscribed": ""}},
+		{"c.csv", "Email|Désabonné|Date du consentement", []string{"a@x.example|oui|2024-01-03", "b@x.example|non|2024-01-04"}, map[string]string{"Désabonné": ""}},
+		{"d.csv", "Email|Status|Signup date", []string{"a@x.example|unsubscribed|2024-01-03"}, map[string]string{"Status": ""}},
+		{"e.csv", "Email|Unsubscribed|Customer since", []string{"a@x.example|yes|2024-01-03", "b@x.example|no|2024-01-04"}, map[string]string{"Unsubscribed": ""}},
+		{"suppression.csv", "Email|Reason|Consent date", []string{"a@x.example|unsubscribed|2024-01-03", "b@x.example|complaint|2024-01-04"}, map[string]string{"suppression": ""}},
+		// What is neutral, or is that of the opt-out, counts.
+		{"f.csv", "Email|Unsubscribed|Date", []string{"a@x.example|yes|2024-01-03", "b@x.example|no|2024-01-04"}, map[string]string{"Unsubscribed": "Date"}},
+		{"robinson.csv", "Email|Reason|Eingetragen am", []string{"a@x.example|objection|2024-01-03", "b@x.example|complaint|2024-01-04"}, map[string]string{"suppression": "Eingetragen am"}},
+		{"log.csv", "Email|Consent|Consent date", []string{"a@x.example|yes|2024-01-03", "b@x.example|no|2024-01-04"}, map[string]string{"Consent": "Consent date"}},
+	} {
+		d, text, _ := suggested(t, lookAt(tc.file, append([]string{tc.header}, tc.rows...)...))
+		found := map[string]string{}
+		for _, r := range d.Records {
+			name, at := r.Entity, ""
+			for _, f := range r.Fields {
+				if f.Name == "status" && len(f.Spec.From) == 1 {
+					name = f.Spec.From[0].Header
+				} else if f.Name == "occurred_at" {
+					at = f.Spec.From[0].Header
+				}
+			}
+			found[name] = at
+		}
+		for name, want := range tc.dated {
+			if got, ok := found[name]; !ok || got != want {
+				t.Errorf("%s: %s is dated by %q, want %q\n%s", tc.header, name, got, want, text)
+			}
+		}
+	}
+	// Of a status that says both, only the consent.
+	d, text, _ := suggested(t, lookAt("x.csv", "Email|Status|Consent date", "a@x.example|subscribed|2024-01-03", "b@x.example|unsubscribed|2024-01-04"))
+	for _, f := range d.Records[0].Fields {
+		if f.Name == "occurred_at" && (len(f.Spec.When) != 1 || !slices.Equal(f.Spec.When[0].In, mappings.Strings{"subscribed"})) {
+			t.Error(text)
+		}
+	}
+}

@@ -112,3 +112,58 @@ func TestOverlookedOptOutIsNamed(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A no counts on the telephone number too: none is left out of what speaks against consent, and its country is asked for.
+func TestOptOutKeepsEveryNumber(t *testing.T) {
+	for _, tc := range []struct {
+		header string
+		rows   []string
+		asks   map[string]bool // the column of a status to whether the region is asked for; else national numbers are left out
+	}{
+		{"Customer No|Email Address|Mobile|Opted Out of SMS|Do Not Call", []string{"C1|a@x.example|07911 123456|No|Yes", "C2|b@x.example|07911 123457|Yes|No"}, map[string]bool{"Opted Out of SMS": true, "Do Not Call": true}},
+		{"Email|Telefon|Newsletter|Keine Anrufe", []string{"a@x.example|0151 23456789|ja|x", "b@x.example|0151 23456788|nein|"}, map[string]bool{"Newsletter": false, "Keine Anrufe": true}},
+		{"Email|Telefon|Einwilligung SMS", []string{"a@x.example|0151 23456789|ja", "b@x.example|0151 23456788|nein"}, map[string]bool{"Einwilligung SMS": true}},
+		{"Email|Phone|Status", []string{"a@x.example|07911 123456|subscribed", "b@x.example|07911 123457|unsubscribed"}, map[string]bool{"Status": true}},
+		{"Email|Phone|Status|Unsubscribed at", []string{"a@x.example|07911 123456|subscribed|", "b@x.example|07911 123457|subscribed|2024-05-03"}, map[string]bool{"Status": false, "": true}},
+	} {
+		d, text, _ := suggested(t, lookAt("contacts.csv", append([]string{tc.header}, tc.rows...)...))
+		found := map[string]bool{}
+		for _, r := range d.Records {
+			name, asks := "", false
+			for _, f := range r.Fields {
+				if f.Name == "status" && len(f.Spec.From) == 1 {
+					name = f.Spec.From[0].Header
+				} else if f.Name == "phone" {
+					if asks = len(f.Asks) == 1 && f.Asks[0].Key == "region"; asks != (f.Spec.When == nil) || !f.Confirm {
+						t.Errorf("%s: neither asked for nor left out\n%s", tc.header, text)
+					}
+				}
+			}
+			found[name] = asks
+		}
+		for name, want := range tc.asks {
+			if got, ok := found[name]; !ok || got != want {
+				t.Errorf("%s: %s asks for the region: %v, want %v\n%s", tc.header, name, got, want, text)
+			}
+		}
+	}
+}
+
+// Whoever must not be called said nothing of mailings.
+func TestNoCallsAreOfThePhone(t *testing.T) {
+	for _, header := range []string{
+		"Do Not Call", "Don't call", "No calls", "Never call", "Opt out of calls", "No llamar", "No llamar más", "Nunca llamar", "Keine Anrufe", "Nicht anrufen", "Ne pas appeler", "Ne plus appeler", "Pas d'appels", "Non chiamare", "Niet bellen", "Niet meer bellen", "Bel-me-niet", "Não ligar", "Nunca ligar",
+	} {
+		d, text, _ := suggested(t, lookAt("contacts.csv", "Email|Phone|Newsletter|"+header, "a@example.com|+34600000001|yes|yes", "b@example.com|+34600000002|no|no"))
+		if !slices.ContainsFunc(d.Records, func(r Record) bool {
+			return r.stated("channel") == "phone" && slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.From[0].Header == header })
+		}) {
+			t.Errorf("%s\n%s", header, text)
+		}
+	}
+	for _, header := range []string{"Do not contact", "Do not mail", "Robinson", "Werbesperre", "Recall", "Local", "Obligar", "Rappel", "Locally"} {
+		if got := channelOf(plain(header)); got == "phone" {
+			t.Errorf("%s: %s", header, got)
+		}
+	}
+}

@@ -78,6 +78,9 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("dayof", header) > 0 && fits("notoccurred", header) == 0 {
 			score = 1 // nothing but dates, under a header that says no more than that
 		}
+		if entity == "suppression" && score > 0 && fits("consented", header) > 0 && l.optsOut(col) == mappings.NoOptOut {
+			score = 0 // the day of a consent, which is not that of an opt-out
+		}
 		if entity == "suppression" && l.leaves(col) {
 			score = 200
 		}

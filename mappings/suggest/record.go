@@ -339,6 +339,11 @@ func (s *suggestion) closed() (Field, bool) {
 	return Field{}, false
 }
 
+// nationalNumbers asks for the country of numbers.
+func nationalNumbers(n int) string {
+	return fmt.Sprintf("%s no country code: which country, as DE or FR?", finding.Count(n, "number has", "numbers have"))
+}
+
 // field drafts how a column is read.
 func (s *suggestion) field(f *importers.Field, col int) Field {
 	out := Field{Name: f.Name, Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
@@ -359,7 +364,7 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 			out.Spec.When = mappings.Conditions{{Column: s.look.Name(col), Matches: `^\s*'?\s*(\+|00)`}}
 			out.why(fmt.Sprintf("the e-mail address says who is meant, so the %s out; to take more, declare region: and remove when:", finding.Count(c.Filled-c.Phones, "number without country code is left", "numbers without country code are left")))
 		default:
-			out.ask("region", fmt.Sprintf("%s no country code: which country, as DE or FR?", finding.Count(c.Filled-c.Phones, "number has", "numbers have")))
+			out.ask("region", nationalNumbers(c.Filled-c.Phones))
 		}
 	case importers.Date, importers.DateTime:
 		s.look.Date(&out, col)
