@@ -14,7 +14,8 @@ import (
 )
 
 // A row that says no may name its subject so that nobody can read it, or not at all. Its key still says which record it is about. Until the
-// row is mended, it is heard as if it named whom that record names: the one that the register holds, or that this batch brings.
+// row is mended, it is heard as if it named whom that record names: the one that the register holds, or that this batch brings. When an undo takes
+// that record out, the register keeps whom it named beside what the row said (register.Unrecorded.Kept).
 
 // meant gives the record whose subject a record of a row is about by its key; uuid.Nil if the row names its subject so that it can be read, or
 // no key. It is for rows that are rejected, or that name nobody.
@@ -74,6 +75,12 @@ func (f *facts) followKeys(held func(of map[uuid.UUID][][]importers.Key) error) 
 	}
 	if err := held(f.meant); err != nil {
 		return err
+	}
+	for id, list := range f.meant {
+		for _, keys := range f.kept[id] {
+			list = addKeys(list, keys)
+		}
+		f.meant[id] = list
 	}
 	all := func([]importers.LinkKey) bool { return true }
 	err := f.named.each(all, func(a *against) {

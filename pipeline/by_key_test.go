@@ -211,3 +211,162 @@ func TestRuleAMendedNoIsNoMoreAboutItsKey(t *testing.T) {
 	h.wantState("G-1", "withdrawn withdrawal")
 	h.mustVerify()
 }
+
+// Whom such a row means is not lost with the record that named them: when the batch that brought it is undone, other batches and the row's own
+// hear it of them as before, also if the record comes back and names somebody else; until the row is mended, or its batch undone.
+func TestRuleARejectedNoMeansWhomItsRecordNamed(t *testing.T) {
+	t.Parallel()
+	const named = "Id,Mail,Channel,Reason,At\n"
+	suppressions := strings.NewReplacer("key: [email, channel]", "key: [external_id]", "      email: Mail\n", "      external_id: Id\n      email: Mail\n").Replace(houseFiles["suppressions.yaml"])
+	given := func(id, who string) string { return assertion(id, who, "Y", "2025-03-01T10:00:00Z") }
+	consent := rows([]string{strings.Replace(given("G-1", ",one@example.com"), ",email,", ",sms,", 1)}, nil, nil) // else the no would keep it out
+	no := rows([]string{assertion("G-1", ",one", "N", "2025-12-01T10:00:00Z")}, nil, nil)
+	suppressed := func(row string) map[string]string {
+		return map[string]string{"suppressions.csv": named + row + "\n"}
+	}
+	for name, c := range map[string]struct {
+		a, b   map[string]string // the batch whose record goes, and the one with the no
+		bFirst bool
+	}{
+		"a consent, before the no":     {consent, no, false},
+		"a consent, after the no":      {consent, no, true},
+		"a suppression, before the no": {suppressed("L-1,one@example.com,sms,objection,"), suppressed("L-1,one,email,objection,"), false},
+		"a suppression, after the no":  {suppressed("L-1,one@example.com,sms,objection,"), suppressed("L-1,one,email,objection,"), true},
+		"a case, before the no":        {rows(nil, nil, []string{"E-1,access,open,,one@example.com,2025-09-01,"}), rows(nil, nil, []string{"E-1,objection,open,,one,2025-12-01,"}), false},
+		"a case, after the no":         {rows(nil, nil, []string{"E-1,access,open,,one@example.com,2025-09-01,"}), rows(nil, nil, []string{"E-1,objection,open,,one,2025-12-01,"}), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, url string) {
+				h := newHouse(t, url, nil)
+				batch := func(name string, files map[string]string) {
+					h.next(name, rows(nil, nil, nil))
+					h.write("suppressions.yaml", suppressions)
+					h.write("suppressions.csv", named)
+					for file, text := range files {
+						if text != suppressionHeader {
+							h.write(file, text)
+						}
+					}
+					h.write("batch.yaml", tolerantBatch(name))
+				}
+				order := []string{"acme-a", "acme-b"}
+				if c.bFirst {
+					order = []string{"acme-b", "acme-a"}
+				}
+				files := map[string]map[string]string{"acme-a": c.a, "acme-b": c.b, "acme-c": rows([]string{given("C-1", ",one@example.com"), given("C-2", ",two@example.com")}, nil, nil)}
+				for _, name := range append(order[:1:1], "acme-c") {
+					batch(name, files[name])
+					h.imported()
+				}
+				batch(order[1], files[order[1]])
+				h.imported()
+				opposed := func(when string, want int) {
+					t.Helper()
+					batch("acme-c", files["acme-c"])
+					for id, want := range map[string]int{"C-1": want, "C-2": 0} {
+						tr, err := h.open().Trace(t.Context(), "consent", id, false)
+						if err != nil || len(tr.Records[0].Opposed) != want {
+							t.Errorf("%s: %s: %+v, %v; want %d rows against it", when, id, tr, err, want)
+						}
+					}
+					rec := h.mustRun(pipeline.Reconcile)["reconcile"].(*pipeline.ReconcileResult)
+					if rec.StillGivenElsewhere != want {
+						t.Errorf("%s: reconcile counts %d, want %d", when, rec.StillGivenElsewhere, want)
+					}
+				}
+				opposed("before", 1)
+				undo := func(name string) {
+					t.Helper()
+					batch(name, files[name])
+					h.undo()
+				}
+				undo("acme-a")
+				opposed("without the record", 1)
+				batch("acme-d", rows([]string{given("D-1", ",one@example.com"), given("D-2", ",three@example.com")}, nil, nil))
+				got := found(t, dryRun(h), "consents")
+				wantRules(t, "a new consent", got[2], "consent.opposed_by_rejected")
+				wantRules(t, "of another subject", got[3])
+				batch("acme-b", files["acme-b"])
+				h.mustVerify()
+				h.mustRun(pipeline.Reconcile)
+				kept := 0
+				for _, u := range h.unrecorded() {
+					if u.Kept {
+						kept++
+					}
+					if strings.Contains(u.Subject, "one") || u.RecordID == "" {
+						t.Errorf("%+v", u)
+					}
+				}
+				if kept != 1 {
+					t.Errorf("%d subjects kept, want 1: %+v", kept, h.unrecorded())
+				}
+				batch("acme-a", files["acme-a"])
+				h.imported()
+				undo("acme-a")
+				if again := h.unrecorded(); len(again) != 2 {
+					t.Errorf("undone twice: %+v", again)
+				}
+				undo("acme-b")
+				h.wantKinds(map[string]int{})
+				opposed("without the no", 0)
+			})
+		})
+	}
+}
+
+// A fresh export that has such a row again still means whom its record named; mended, the row means whom it names.
+func TestRuleARejectedNoThatComesBackMeansWhomItsRecordNamed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		who      string
+		replaced int // once it is exported again
+	}{"unreadable": {",one", 0}, "nobody": {",", 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, url string) {
+				no := map[string]string{"consents.csv": consentHeader + assertion("G-1", c.who, "N", "2025-12-01T10:00:00Z") + "\n"}
+				given := rows([]string{strings.Replace(receipt("G-1", ",one@example.com", "Y", "2025-03-01T10:00:00Z"), ",email,", ",sms,", 1)}, nil, nil)
+				other := rows([]string{receipt("C-1", ",one@example.com", "Y", "2025-03-01T10:00:00Z")}, nil, nil)
+				h := newHouse(t, url, given)
+				h.imported()
+				h.next("acme-2027", other)
+				h.imported()
+				h.next("acme-2028", no)
+				h.imported()
+				h.next("acme-2026", given)
+				h.undo()
+				want := func(when string, n int, kinds map[string]int) {
+					t.Helper()
+					h.mustVerify()
+					h.loseWork()
+					if _, err := h.open().Reconcile(t.Context()); err != nil {
+						t.Errorf("%s: made anew: %v", when, err)
+					}
+					h.wantKinds(kinds)
+					h.next("acme-2027", other)
+					tr, err := h.open().Trace(t.Context(), "consent", "C-1", false)
+					if err != nil || len(tr.Records[0].Opposed) != n {
+						t.Errorf("%s: %+v, %v; want %d rows against it", when, tr, err, n)
+					}
+					h.wantState("C-1", "given receipt")
+					h.next("acme-2028", no)
+				}
+				h.next("acme-2028", no)
+				want("without the record", 1, map[string]int{"rejected event": 2})
+				h.snapshot(pipeline.Delta, "consents.csv")
+				if dry := h.mustRun(pipeline.Reconcile)["dryrun"].(*pipeline.DryRunResult); dry.StillGiven != 1 {
+					t.Errorf("%+v", stillGiven(t, dry))
+				}
+				again := map[string]int{"rejected event": 4 - c.replaced, "-rejected event": c.replaced}
+				maps.DeleteFunc(again, func(_ string, n int) bool { return n == 0 })
+				want("exported again", 2-c.replaced/2, again)
+				h.edit("mend.xlsx", func(w *inHand) { w.set(2, map[string]string{"Mail": "two@example.com"}) })
+				h.snapshot(pipeline.Mended, "mend.xlsx")
+				h.mustRun(pipeline.Reconcile)
+				want("mended", 0, map[string]int{"-rejected event": 4})
+			})
+		})
+	}
+}

@@ -29,6 +29,7 @@ type facts struct {
 	byKey       againstStash                    // of it, what is about whom a record names; records has its id
 	named       againstStash                    // by record id, which records has: keys of subjects of this batch
 	meant       map[uuid.UUID][][]importers.Key // by record id that byKey has: the subjects, see followKeys
+	kept        map[uuid.UUID][][]importers.Key // by record id: the subjects, as pseudonyms, of records that an undo took out while rows of this batch meant them
 	asked       map[uuid.UUID]bool              // record ids that rows of other batches mean; nothing is added once sources are read
 	keepAll     bool                            // nothing of it is dropped
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
@@ -82,7 +83,7 @@ func newFacts() *facts {
 		configs: map[string]map[string]bool{}, pending: map[string]map[string]bool{}, notices: map[string]*notice{},
 		words: words{}, links: importers.NewLinks(), filed: map[int32][]*against{}, keys: map[uuid.UUID]*keyGroup{},
 		held: map[uuid.UUID]heldRecord{}, left: map[uuid.UUID]bool{}, heldRecords: map[uuid.UUID]bool{}, imported: map[place]bool{},
-		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{}, meant: map[uuid.UUID][][]importers.Key{}, asked: map[uuid.UUID]bool{},
+		unrecorded: map[uuid.UUID]bool{}, standsUnrecorded: map[register.RowOf]bool{}, meant: map[uuid.UUID][][]importers.Key{}, kept: map[uuid.UUID][][]importers.Key{}, asked: map[uuid.UUID]bool{},
 	}
 }
 

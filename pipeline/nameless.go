@@ -20,6 +20,10 @@ func (d *decider) nameless(x *identified, out *decision) {
 	if len(x.keys) > 0 || !speaks(&x.Record) {
 		return
 	}
+	if len(d.facts.kept[x.recordUID]) > 0 { // the batch said so before that record was taken out
+		out.rule, out.field = subjectRemoved, decidingField(x.Entity)
+		return
+	}
 	if _, held := d.facts.held[x.recordUID]; held || d.facts.heldRecords[x.recordUID] {
 		list, err := d.stored(x.Entity, x.recordID())
 		if err != nil {

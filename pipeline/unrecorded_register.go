@@ -26,11 +26,18 @@ func (p *Pipeline) unrecordedFacts(ctx context.Context, tx *store.Tx, f *facts) 
 	f.links = importers.NewPseudonymousLinks(p.id.Pseudonyms())
 	err = register.EachUnrecorded(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
 		if own := u.Batch == p.batch.Name; own {
-			if slices.Contains(p.asBefore, u.Snapshot) {
-				return nil
-			}
 			if slices.Contains(p.asBefore, u.ReplacedBy) {
 				u.ReplacedBy = ""
+			}
+			if u.Kept && u.ReplacedBy == "" {
+				keys, err := unrecordedKeys(u)
+				if err != nil {
+					return err
+				}
+				f.kept[meantOf(u)] = append(f.kept[meantOf(u)], keys)
+			}
+			if slices.Contains(p.asBefore, u.Snapshot) {
+				return nil
 			}
 			id, err := uuid.Parse(u.ID)
 			if err != nil {

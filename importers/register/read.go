@@ -309,7 +309,7 @@ func eachSubject(ctx context.Context, tx *store.Tx, e *importers.Entity, cond st
 	}
 	rec := importers.NewRecord(e)
 	for _, table := range e.Tables {
-		rows, err := tx.Query(ctx, `SELECT id, `+recordColumn(e)+`, system, `+strings.Join(names, ", ")+` FROM `+table+` WHERE `+cond, args...)
+		rows, err := tx.Query(ctx, `SELECT id, `+recordColumn(e)+`, system, `+strings.Join(names, ", ")+` FROM `+table+` r WHERE `+cond, args...)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", table, err)
 		}

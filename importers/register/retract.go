@@ -107,7 +107,7 @@ func inUse(e *importers.Entity) string {
 // RetractChunk takes the batch's records with ids after one and up to another out of the register, but for those that somebody else
 // corrected since, those that another batch has as well, and configuration that a record which stays points to. Their
 // provenance stays, its snapshot marked; an event says how many there were; the id map is append-only and keeps its rows. It
-// returns how many it took out.
+// returns how many it took out. Whom they named stays with what rows of other batches said about them by their key (see keepMeant).
 //
 // A record that another batch has as the register holds it is from now on that batch's alone: the provenance of this one is marked, with
 // an event of its own.
@@ -117,6 +117,10 @@ func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, la
 	if pass.Cond != "" {
 		cond = ` AND r.` + pass.Cond
 	}
+	goes, args := `r.tenant = $1 AND r.id > $4 AND r.id <= $5`+cond+` AND `+unchanged+` AND `+brought+` AND NOT `+shared+` AND NOT `+inUse(e), []any{o.Tenant, o.Batch, e.Name, after, last}
+	if err := keepMeant(ctx, tx, e, goes, args, o); err != nil {
+		return 0, err
+	}
 	var n int64
 	for _, table := range e.Tables {
 		gone, err := tx.Exec(ctx, `
@@ -124,8 +128,7 @@ func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, la
 			WHERE id IN (
 				SELECT r.id
 				FROM `+table+` r
-				WHERE r.tenant = $1 AND r.id > $4 AND r.id <= $5`+cond+` AND `+unchanged+` AND `+brought+` AND NOT `+shared+` AND NOT `+inUse(e)+`)`,
-			o.Tenant, o.Batch, e.Name, after, last)
+				WHERE `+goes+`)`, args...)
 		if err != nil {
 			return 0, fmt.Errorf("retract from %s: %w", table, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,7 @@ type Unrecorded struct {
 	Latest     int64          `json:"latest,omitempty"`
 	ObtainedAt int64          `json:"obtained_at,omitempty"`
 	ReplacedBy string         `json:"-"` // the snapshot that brought the row in, or again; empty while what it said stands
+	Kept       bool           `json:"-"` // no dry-run listed it: Subject is whom the record of RecordID named before an undo took it out
 }
 
 // UnrecordedKind is what an unrecorded row says.
@@ -133,7 +135,80 @@ func LoadUnrecorded(ctx context.Context, tx *store.Tx, list []Unrecorded, o Orig
 		}
 		return fmt.Errorf("load unrecorded: %w", err)
 	}
-	return recordUnrecorded(ctx, tx, "import", int64(len(list)), o)
+	if err := recordUnrecorded(ctx, tx, "import", int64(len(list)), o); err != nil {
+		return err
+	}
+	return keepAnew(ctx, tx, list, o)
+}
+
+// keepMeant keeps whom records name that are about to be taken out, for what rows of other batches said that means them by their key. cond is
+// on the records, r, with tenant and batch as $1 and $2.
+func keepMeant(ctx context.Context, tx *store.Tx, e *importers.Entity, cond string, args []any, o Origin) error {
+	const meaning = `tenant = $1 AND batch <> $2 AND record_id <> '' AND staged_digest <> ''`
+	named, pseudonyms := map[string][]string{}, o.Pseudonyms()
+	cond = `r.` + recordColumn(e) + ` IN (SELECT record_id FROM unrecorded WHERE ` + meaning + `) AND ` + cond
+	err := eachSubject(ctx, tx, e, cond, args, func(_, recordID, system string, rec *importers.Record) error {
+		if keys := importers.SubjectKeys(rec, system); len(keys) > 0 {
+			named[recordID] = append(named[recordID], importers.KeysText(pseudonyms.Of(keys)))
+		}
+		return nil
+	})
+	if err != nil || len(named) == 0 {
+		return err
+	}
+	var list []Unrecorded
+	err = eachUnrecorded(ctx, tx, meaning, []any{o.Tenant, o.Batch}, func(u *Unrecorded) error {
+		if named[u.RecordID] != nil {
+			list = append(list, *u)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return keep(ctx, tx, list, named, o)
+}
+
+// keepAnew keeps for new entries of a batch whom its standing ones mean: a row that stands anew takes the place of one that was there
+// before its record went.
+func keepAnew(ctx context.Context, tx *store.Tx, list []Unrecorded, o Origin) error {
+	if !slices.ContainsFunc(list, func(u Unrecorded) bool { return u.RecordID != "" }) {
+		return nil
+	}
+	named := map[string][]string{}
+	err := eachUnrecorded(ctx, tx, `tenant = $1 AND batch = $2 AND staged_digest = '' AND replaced_by = ''`, []any{o.Tenant, o.Batch}, func(u *Unrecorded) error {
+		named[u.RecordID] = append(named[u.RecordID], u.Subject)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return keep(ctx, tx, list, named, o)
+}
+
+// keep puts beside each entry one for each subject that was named under its record id. Such an entry is of the same row, so it goes with it.
+func keep(ctx context.Context, tx *store.Tx, list []Unrecorded, named map[string][]string, o Origin) error {
+	values := strings.Join(unrecordedColumns, ", ")
+	for column, value := range map[string]string{"id": "CAST($1 AS TEXT)", "subject": "CAST($2 AS TEXT)", "staged_digest": "''"} {
+		values = strings.Replace(values, ", "+column+",", ", "+value+",", 1)
+	}
+	var all int64
+	for i := range list {
+		for _, subject := range named[list[i].RecordID] {
+			n, err := tx.Exec(ctx, `
+				INSERT INTO unrecorded (`+strings.Join(unrecordedColumns, ", ")+`)
+				SELECT `+values+`
+				FROM unrecorded
+				WHERE id = $3
+				ON CONFLICT (id) DO NOTHING`,
+				o.uuid5(o.Tenant, "unrecorded", list[i].ID, subject).String(), subject, list[i].ID)
+			if err != nil {
+				return fmt.Errorf("keep whom a record named: %w", err)
+			}
+			all += n
+		}
+	}
+	return recordUnrecorded(ctx, tx, "correct", all, o)
 }
 
 // ReplaceUnrecorded notes that rows of earlier snapshots of the batch came in, or stand anew, with the snapshot of o. What skipped rows
@@ -214,7 +289,7 @@ func eachUnrecorded(ctx context.Context, tx *store.Tx, cond string, args []any, 
 			&u.Status, &u.Purpose, &u.Channel, &dated, &u.Earliest, &u.Latest, &u.ObtainedAt, &digest, &u.ReplacedBy, &u.RecordID); err != nil {
 			return fmt.Errorf("read unrecorded: %w", err)
 		}
-		u.Stray, u.Rejected, u.Dated, u.Kind = stray == 1, rejected == 1, dated == 1, UnrecordedKind(kind)
+		u.Stray, u.Rejected, u.Dated, u.Kind, u.Kept = stray == 1, rejected == 1, dated == 1, UnrecordedKind(kind), digest == ""
 		if err := f(&u); err != nil {
 			return err
 		}
