@@ -291,7 +291,7 @@ func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, mark string, rec *re
 			if err := register.EachPassedOn(ctx, tx, e, p.id.Tenant, p.batch.Name, mark, count); err != nil {
 				return err
 			}
-			if err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, count); err != nil {
+			if err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, mark, count); err != nil {
 				return err
 			}
 			r.Retracted += c.Retracted
