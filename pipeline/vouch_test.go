@@ -433,6 +433,41 @@ func TestUndoneCorrection(t *testing.T) {
 	})
 }
 
+// TestKeptPurposeGoes: configuration that an undo kept because a record pointed to it goes with the last such record, and comes in anew.
+func TestKeptPurposeGoes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, firstOf)
+		h.imported()
+		none := map[string]string{"purposes.csv": "Code,Name\n", "notices.csv": "Code,Version,From,To\n"}
+		h.next("second", none)
+		h.imported()
+		h.next("acme-2026", firstOf)
+		h.next("acme-2026", map[string]string{"purposes.csv": houseFiles["purposes.csv"], "notices.csv": houseFiles["notices.csv"]})
+		kept := h.undo()
+		if kept.Entities[0].InUse == 0 {
+			t.Fatalf("undo of the first: %+v", kept)
+		}
+		tr, err := h.open().Trace(t.Context(), "purpose", "news", false)
+		if err != nil || len(tr.Records[0].Places) != 1 || !strings.Contains(tr.Records[0].Places[0].Undone(), "kept") {
+			t.Errorf("trace: %+v, %v", tr, err)
+		}
+		if by := h.heldBy(); by["purpose news"] != "" || by["consent C-1"] != "second?" {
+			t.Errorf("held: %v", by)
+		}
+		h.next("second", none)
+		if r := h.undo(); r.Kept != 0 || r.Retracted != kept.Kept {
+			t.Errorf("undo of the second: %+v", r)
+		}
+		h.wantHeld(nil)
+		h.mustVerify()
+		h.next("acme-2026", map[string]string{"purposes.csv": houseFiles["purposes.csv"], "notices.csv": houseFiles["notices.csv"]})
+		h.imported()
+		h.wantHeld(all("acme-2026", sharedKeys...))
+		h.mustVerify()
+	})
+}
+
 // TestCorrectionPassedOn: who vouches for a corrected record gets it, and corrects and undoes it as one of its own.
 func TestCorrectionPassedOn(t *testing.T) {
 	t.Parallel()

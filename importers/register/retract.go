@@ -94,7 +94,8 @@ const (
 		SELECT COUNT(*) FROM provenance o
 		WHERE o.id = r.id AND o.vouched = 0 AND (o.` + live + ` OR o.` + left + ` OR o.` + passed + `))`
 
-	wasLeft = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.` + left + `)`
+	wasLeft  = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.` + left + `)`
+	standing = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.` + live + `)`
 )
 
 // inUse is the condition on a record r of a configuration that another record of the register points to it.
@@ -232,6 +233,46 @@ func forgetLeft(ctx context.Context, tx *store.Tx, e *importers.Entity, after, l
 		return fmt.Errorf("mark provenance: %w", err)
 	}
 	return nil
+}
+
+// RetractAbandoned takes out the configuration that undos left because a record pointed to it, once none does and no batch has it. It
+// returns how many it took out.
+func RetractAbandoned(ctx context.Context, tx *store.Tx, o Origin) (all int64, err error) {
+	for _, pass := range RetractOrder() {
+		e := pass.Entity
+		if !e.Config || pass.Cond != "" {
+			continue
+		}
+		for _, table := range e.Tables {
+			var last *string
+			if err := tx.QueryRow(ctx, `SELECT MAX(id) FROM `+table+` WHERE tenant = $1`, o.Tenant).Scan(&last); err != nil {
+				return 0, fmt.Errorf("retract from %s: %w", table, err)
+			}
+			if last == nil {
+				continue
+			}
+			n, err := tx.Exec(ctx, `
+				DELETE FROM `+table+`
+				WHERE id IN (SELECT r.id FROM `+table+` r WHERE r.tenant = $1 AND `+wasLeft+` AND `+written+` AND NOT `+standing+` AND NOT `+inUse(e)+`)`, o.Tenant)
+			if err != nil {
+				return 0, fmt.Errorf("retract from %s: %w", table, err)
+			}
+			if n == 0 {
+				continue
+			}
+			if err := forgetLeft(ctx, tx, e, "", *last, o); err != nil {
+				return 0, err
+			}
+			if err := recordChange(ctx, tx, "retract", e.Name, n, o); err != nil {
+				return 0, err
+			}
+			all += n
+		}
+	}
+	if all == 0 {
+		return 0, nil
+	}
+	return all, advance(ctx, tx, o)
 }
 
 // RetractedBy counts, by entity, the records that an operation retracted.
