@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -184,7 +185,11 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 		r.Entities = append(r.Entities, re)
 		picked = append(picked, sample...)
 		if !re.Agree {
-			if err := p.disagree(rec, sh, r, fmt.Sprintf("%s: %s staged, %d in the register, or their contents differ", e.Name, finding.Count(a.Count, "record", "records"), b.Count)); err != nil {
+			since, err := p.correctedSince(ctx, f)
+			if err != nil {
+				return err
+			}
+			if err := p.disagree(rec, sh, r, fmt.Sprintf("%s: %s staged, %d in the register, or their contents differ%s", e.Name, finding.Count(a.Count, "record", "records"), b.Count, since)); err != nil {
 				return err
 			}
 		}
@@ -218,6 +223,38 @@ func (p *Pipeline) reconcileSource(ctx context.Context, sh *sheet, imp *ImportRe
 	}
 	r.Sample = append(r.Sample, picked...)
 	return nil
+}
+
+// correctedSince says of a staged file that disagrees with the register how many of its records were corrected since and by which batches,
+// if nothing else differs; else "".
+func (p *Pipeline) correctedSince(ctx context.Context, f StagedFile) (string, error) {
+	corrected := map[string][2]string{}
+	err := p.db.View(ctx, func(tx *store.Tx) error {
+		return register.EachCorrection(ctx, tx, p.id.Tenant, func(id, batch, snapshot string) { corrected[id] = [2]string{batch, snapshot} })
+	})
+	if err != nil {
+		return "", err
+	}
+	same, err := p.checkRegister(ctx, f, corrected)
+	if errors.As(err, new(*IntegrityError)) {
+		return "", nil
+	}
+	if err != nil || uint64(same) >= uint64(f.Rows) {
+		return "", err
+	}
+	var batches []string
+	err = p.db.View(ctx, func(tx *store.Tx) error {
+		return register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, "", func(pr register.Provenance) error {
+			if by, ok := corrected[pr.ID]; ok && pr.Live() && pr.Snapshot == p.snap.name && pr.Source == f.Source && pr.Entity == f.Entity && !slices.Contains(batches, by[0]) {
+				batches = append(batches, by[0])
+			}
+			return nil
+		})
+	})
+	slices.Sort(batches)
+	return fmt.Sprintf(". All others agree: %s corrected since, with a fresh export of batch %s. "+
+		"Nothing to do if the corrections are right; a batch that corrected them and was undone could not bring the content before back: if this one's is right, undo it too, and import it anew",
+		finding.Count(int64(f.Rows)-same, "record was", "records were"), strings.Join(batches, " and batch ")), err
 }
 
 // reconcileUnrecorded compares what rows of a source say that give no record.

@@ -484,7 +484,7 @@ type OpposedBy struct {
 // TracePlace is one place a record came from.
 type TracePlace struct {
 	Batch    string            `json:"batch"`
-	Snapshot string            `json:"snapshot"`
+	Snapshot string            `json:"snapshot"` // with an ending if the batch was undone: see Undone
 	Source   string            `json:"source"`
 	File     string            `json:"file,omitempty"`
 	SHA256   string            `json:"sha256"`

@@ -332,3 +332,17 @@ func (p *Pipeline) readHeader(ctx context.Context, fr *FreezeResult, s *Source, 
 	header, _, err := sh.header(ctx, m)
 	return header, err
 }
+
+// Undone says what an undo of the place's batch did; "" if the batch stands for the record.
+func (p *TracePlace) Undone() string {
+	pr := register.Provenance{Snapshot: p.Snapshot}
+	switch {
+	case pr.Live():
+		return ""
+	case pr.Left():
+		return "the batch was undone since, and the undo kept the record"
+	case strings.HasSuffix(p.Snapshot, register.Passed):
+		return "the batch was undone since, and the record left to another batch that has it"
+	}
+	return "the batch was undone, and the record taken back before it came in anew"
+}

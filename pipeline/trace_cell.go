@@ -102,7 +102,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 					return nil
 				case snapshot != "" && of != origin.of(snapshot, pr.Source):
 					return nil
-				case retracted:
+				case retracted && !pr.Left():
 					undone = true
 					return nil
 				}

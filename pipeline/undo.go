@@ -193,7 +193,10 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 					return err
 				}
 			}
-			if err := p.retractUnrecorded(ctx, op, o); err != nil {
+			if err := p.retractRest(ctx, op, abandonedConfig, o, register.RetractAbandoned); err != nil {
+				return err
+			}
+			if err := p.retractRest(ctx, op, unrecordedSaid, o, register.RetractUnrecorded); err != nil {
 				return err
 			}
 			rec, err := p.record(dir)
@@ -256,17 +259,21 @@ func (p *Pipeline) retract(ctx context.Context, op *ledger.Op, pass register.Ret
 	}
 }
 
-// retractUnrecorded takes back what the batch's rows said that gave no record, once no record of theirs is left.
-func (p *Pipeline) retractUnrecorded(ctx context.Context, op *ledger.Op, o register.Origin) error {
+// abandonedConfig is what checkpoints call the configuration that earlier undos had left.
+const abandonedConfig = "abandoned"
+
+// retractRest takes back, once no record of the batch is left, what is none: what its rows said that gave no record, and the configuration
+// of batches undone before that its records were the last to point to.
+func (p *Pipeline) retractRest(ctx context.Context, op *ledger.Op, of string, o register.Origin, retract func(context.Context, *store.Tx, register.Origin) (int64, error)) error {
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.Lock(ctx, "register:"+p.id.Tenant); err != nil {
 			return err
 		}
-		n, err := register.RetractUnrecorded(ctx, tx, o)
+		n, err := retract(ctx, tx, o)
 		if err != nil || n == 0 {
 			return err
 		}
-		return op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": unrecordedSaid, "chunk": int64(0), "records": n})
+		return op.Checkpoint(ctx, tx, "chunk", map[string]any{"entity": of, "chunk": int64(0), "records": n})
 	})
 }
 
@@ -291,7 +298,7 @@ func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, mark string, rec *re
 			if err := register.EachPassedOn(ctx, tx, e, p.id.Tenant, p.batch.Name, mark, count); err != nil {
 				return err
 			}
-			if err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, count); err != nil {
+			if err := register.EachKept(ctx, tx, e, p.id.Tenant, p.batch.Name, mark, count); err != nil {
 				return err
 			}
 			r.Retracted += c.Retracted

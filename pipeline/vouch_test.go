@@ -321,16 +321,13 @@ func TestVouchedThenCorrected(t *testing.T) {
 			t.Errorf("findings: %+v", list)
 		}
 		want := all("second?", sharedKeys...)
-		want["purpose ads"] = "acme-2026 acme-2026 second?"
 		h.wantHeld(want)
 		h.mustVerify()
 
 		// A third batch that says what it was corrected to vouches for that version.
 		h.next("third", map[string]string{"purposes.csv": renamed})
 		h.imported()
-		want = all("second? third?", sharedKeys...)
-		want["purpose ads"] = "acme-2026 acme-2026 second? third?"
-		h.wantHeld(want)
+		h.wantHeld(all("second? third?", sharedKeys...))
 		h.next("second", map[string]string{"purposes.csv": houseFiles["purposes.csv"]})
 		if r := h.undo(); r.Released != 5 || r.Kept+r.Retracted != 0 {
 			t.Errorf("undo of the second: %+v", r)
@@ -338,10 +335,136 @@ func TestVouchedThenCorrected(t *testing.T) {
 		h.mustVerify()
 		h.next("third", map[string]string{"purposes.csv": renamed})
 		h.reconciles()
-		if r := h.undo(); r.Retracted != 4 || r.Released != 1 {
+		if r := h.undo(); r.Retracted != 5 || r.Released+r.Kept != 0 {
 			t.Errorf("undo of the third: %+v", r)
 		}
-		h.wantHeld(all("acme-2026 acme-2026", "purpose ads")) // as today: kept once, it stays that batch's
+		h.wantHeld(nil)
+		h.mustVerify()
+	})
+}
+
+// TestUndoneCorrection: a batch that corrected a record and was undone has it no more, whether it had vouched for the record before or never
+// met it. The last undo takes the record out, whatever version it is, and all can be imported anew; but not what was corrected by hand.
+func TestUndoneCorrection(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		first := map[string]string{"purposes.csv": houseFiles["purposes.csv"]}
+		for _, name := range []string{"vouched", "unmet"} {
+			corrects := first
+			if name == "unmet" {
+				corrects = map[string]string{"purposes.csv": "Code,Name\nnews,Newsletter\n"}
+			}
+			h := newHouse(t, url, firstOf)
+			h.next("one-"+name, first)
+			corrected := func() {
+				h.next("two-"+name, corrects)
+				h.imported()
+				h.write("purposes.csv", "Code,Name\nnews,Newsletter\nads,Promotion\n")
+				h.snapshot(pipeline.Delta, "purposes.csv")
+				if r := h.imported(); r.Sources[0].Corrected != 1 {
+					t.Fatalf("%s: %+v", name, r.Sources[0])
+				}
+			}
+			h.imported()
+			corrected()
+			h.next("two-"+name, corrects)
+			if r := h.undo(); r.Kept != 1 || r.Retracted != 0 || r.PassedOn != nil || r.Entities[0].OtherBatch != 1 {
+				t.Errorf("%s: undo of the second: %+v", name, r)
+			}
+			h.wantHeld(all("one-"+name, sharedKeys...))
+			h.mustVerify()
+
+			// The first is told that it was not its doing.
+			h.next("one-"+name, first)
+			r, err := h.open().Reconcile(t.Context())
+			if err != nil || r.Passed {
+				t.Fatalf("%s: reconcile: %+v, %v", name, r, err)
+			}
+			if list := findings(t, r.FindingsFile); len(list) != 1 || !strings.Contains(list[0].Message, "1 record was corrected since, with a fresh export of batch two-"+name) {
+				t.Errorf("%s: reconcile: %+v", name, list)
+			}
+			tr, err := h.open().Trace(t.Context(), "purpose", "ads", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range tr.Records[0].Places {
+				if undone := strings.Contains(at.Undone(), "the undo kept the record"); undone != (at.Batch == "two-"+name) {
+					t.Errorf("%s: %s of %s: %q", name, at.Snapshot, at.Batch, at.Undone())
+				}
+			}
+			if r := h.undo(); r.Retracted != 5 || r.Kept != 0 {
+				t.Errorf("%s: undo of the first: %+v", name, r)
+			}
+			h.wantHeld(nil)
+			h.mustVerify()
+
+			// Again, and undone the other way round.
+			h.imported()
+			corrected()
+			h.next("one-"+name, first)
+			h.undo()
+			h.next("two-"+name, corrects)
+			h.undo()
+			h.wantHeld(nil)
+			h.mustVerify()
+
+			if name == "vouched" {
+				continue
+			}
+			// By hand is by nobody's batch.
+			h.next("one-"+name, first)
+			h.imported()
+			corrected()
+			err = h.look().Update(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Exec(t.Context(), `UPDATE purposes SET version = version + 1 WHERE purpose_id = 'ads'`)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.next("two-"+name, corrects)
+			h.undo()
+			h.next("one-"+name, first)
+			if r := h.undo(); r.Retracted != 4 || r.Entities[0].Changed != 1 {
+				t.Errorf("%s: undo of what was corrected by hand: %+v", name, r)
+			}
+			h.wantHeld(all("", "purpose ads"))
+		}
+	})
+}
+
+// TestKeptPurposeGoes: configuration that an undo kept because a record pointed to it goes with the last such record, and comes in anew.
+func TestKeptPurposeGoes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, firstOf)
+		h.imported()
+		none := map[string]string{"purposes.csv": "Code,Name\n", "notices.csv": "Code,Version,From,To\n"}
+		h.next("second", none)
+		h.imported()
+		h.next("acme-2026", firstOf)
+		h.next("acme-2026", map[string]string{"purposes.csv": houseFiles["purposes.csv"], "notices.csv": houseFiles["notices.csv"]})
+		kept := h.undo()
+		if kept.Entities[0].InUse == 0 {
+			t.Fatalf("undo of the first: %+v", kept)
+		}
+		tr, err := h.open().Trace(t.Context(), "purpose", "news", false)
+		if err != nil || len(tr.Records[0].Places) != 1 || !strings.Contains(tr.Records[0].Places[0].Undone(), "kept") {
+			t.Errorf("trace: %+v, %v", tr, err)
+		}
+		if by := h.heldBy(); by["purpose news"] != "" || by["consent C-1"] != "second?" {
+			t.Errorf("held: %v", by)
+		}
+		h.next("second", none)
+		if r := h.undo(); r.Kept != 0 || r.Retracted != kept.Kept {
+			t.Errorf("undo of the second: %+v", r)
+		}
+		h.wantHeld(nil)
+		h.mustVerify()
+		h.next("acme-2026", map[string]string{"purposes.csv": houseFiles["purposes.csv"], "notices.csv": houseFiles["notices.csv"]})
+		h.imported()
+		h.wantHeld(all("acme-2026", sharedKeys...))
+		h.mustVerify()
 	})
 }
 

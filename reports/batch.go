@@ -106,6 +106,9 @@ func trace(p *page, r *pipeline.TraceResult) {
 			p.line("  from %s", where(&at))
 			p.line("    batch %s, snapshot %s, source %s; file %s…, mapping %s…, staged %s…",
 				clean(at.Batch), clean(at.Snapshot), clean(at.Source), short(at.SHA256), short(at.Mapping), short(at.Staged))
+			if why := at.Undone(); why != "" {
+				p.line("    %s", why)
+			}
 			if at.Known {
 				p.line("    the row was skipped as known: the register held the record, and the row vouches for it")
 			}

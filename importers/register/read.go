@@ -348,8 +348,11 @@ type Provenance struct {
 	Vouched                             int64 // of a row that was skipped as known: the version in which the register held the record; else 0
 }
 
-// Live reports whether no undo took back what the row brought or vouched for.
+// Live reports whether no undo took back what the row brought or vouched for: its batch stands for the record.
 func (p *Provenance) Live() bool { return !strings.Contains(p.Snapshot, Retracted) }
+
+// Left reports whether the row's batch was undone and the record kept, as no other batch's.
+func (p *Provenance) Left() bool { return strings.HasSuffix(p.Snapshot, Left) }
 
 // EachProvenance calls f for each provenance row of a batch and, unless id is empty, of that record only.
 func EachProvenance(ctx context.Context, tx *store.Tx, tenant, batch, id string, f func(Provenance) error) error {
@@ -376,7 +379,7 @@ func EachOnlyFrom(ctx context.Context, tx *store.Tx, tenant, batch string, snaps
 		SELECT DISTINCT p.id
 		FROM provenance p
 		WHERE p.tenant = $1 AND p.batch = $2 AND p.snapshot `+in+` AND p.vouched = 0
-			AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.id = p.id AND (o.batch <> $2 AND o.vouched = 0 OR o.batch = $2 AND o.snapshot NOT `+in+`) AND o.`+live+`)`, args...)
+			AND NOT EXISTS (SELECT 1 FROM provenance o WHERE o.id = p.id AND (o.batch <> $2 AND o.vouched = 0 OR o.batch = $2 AND o.snapshot NOT `+in+`) AND (o.`+live+` OR o.`+left+`))`, args...)
 	if err != nil {
 		return fmt.Errorf("read provenance: %w", err)
 	}
@@ -434,7 +437,7 @@ func UndatedObtained(ctx context.Context, tx *store.Tx, e *importers.Entity, ten
 		rows, err := tx.Query(ctx, `
 			SELECT p.id, COALESCE(MIN(CASE WHEN p.vouched = 0 THEN p.obtained_at END), MAX(p.obtained_at))
 			FROM provenance p
-			WHERE p.id IN (SELECT id FROM `+table+` WHERE `+cond+` AND `+date+` IS NULL) AND p.`+live+`
+			WHERE p.id IN (SELECT id FROM `+table+` WHERE `+cond+` AND `+date+` IS NULL) AND (p.`+live+` OR p.`+left+`)
 			GROUP BY p.id`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", table, err)

@@ -13,11 +13,24 @@ import (
 // Retracted separates, in the provenance of a retracted record, the snapshot that it came with from the undo that took it back.
 const Retracted = "~undone-"
 
+// What ends the snapshot of undone provenance while its record is still held: that batch no longer stands for the record, but some of the
+// versions are what it wrote. Both endings go with the record.
+const (
+	Left   = "~left"   // the undo kept the record
+	Passed = "~passed" // the undo kept the record, as another batch's that has it as it is
+)
+
 // retractRows is how many records one transaction takes back at most.
 const retractRows = 4096
 
 // live is the condition on a provenance row that its record was not retracted.
 const live = `snapshot NOT LIKE '%` + Retracted + `%'`
+
+// left is the condition on a provenance row that it was undone and its record kept.
+const left = `snapshot LIKE '%` + Left + `'`
+
+// passed is the condition on a provenance row that it was undone and its record left to another batch.
+const passed = `snapshot LIKE '%` + Passed + `'`
 
 // RetractPass is one walk of an undo: the records of an entity, or those of them whose column Cond is about (status = 'given').
 type RetractPass struct {
@@ -75,6 +88,14 @@ const (
 	upheld = `EXISTS (
 		SELECT 1 FROM provenance o WHERE o.id = r.id AND o.batch <> $2 AND o.` + live + `
 		GROUP BY o.batch HAVING ` + leadsTo + ` = r.version)`
+
+	// batches wrote all versions of the record, whether they still stand for it or were undone: nobody else corrected it
+	written = `r.version = (
+		SELECT COUNT(*) FROM provenance o
+		WHERE o.id = r.id AND o.vouched = 0 AND (o.` + live + ` OR o.` + left + ` OR o.` + passed + `))`
+
+	wasLeft  = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.` + left + `)`
+	standing = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.` + live + `)`
 )
 
 // inUse is the condition on a record r of a configuration that another record of the register points to it.
@@ -110,14 +131,16 @@ func inUse(e *importers.Entity) string {
 // returns how many it took out. Whom they named stays with what rows of other batches said about them by their key (see keepMeant).
 //
 // A record that another batch has as the register holds it is from now on that batch's alone: the provenance of this one is marked, with
-// an event of its own.
+// an event of its own. Whatever else is kept is no longer this batch's either, and its provenance is marked as left: when the last batch
+// that has the record is undone, it goes with that one, unless somebody corrected it who is no batch.
 func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, last, mark string, o Origin) (int64, error) {
 	e := pass.Entity
 	cond := ""
 	if pass.Cond != "" {
 		cond = ` AND r.` + pass.Cond
 	}
-	goes, args := `r.tenant = $1 AND r.id > $4 AND r.id <= $5`+cond+` AND `+unchanged+` AND `+brought+` AND NOT `+shared+` AND NOT `+inUse(e), []any{o.Tenant, o.Batch, e.Name, after, last}
+	goes := `r.tenant = $1 AND r.id > $4 AND r.id <= $5` + cond + ` AND (` + unchanged + ` AND NOT ` + wasLeft + ` OR ` + written + `) AND ` + brought + ` AND NOT ` + shared + ` AND NOT ` + inUse(e)
+	args := []any{o.Tenant, o.Batch, e.Name, after, last}
 	if err := keepMeant(ctx, tx, e, goes, args, o); err != nil {
 		return 0, err
 	}
@@ -141,25 +164,35 @@ func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, la
 	if err := markRetracted(ctx, tx, held, e, after, last, mark, o); err != nil {
 		return 0, err
 	}
-	var passed int64
+	if n > 0 {
+		if err := forgetLeft(ctx, tx, e, after, last, o); err != nil {
+			return 0, err
+		}
+	}
+	var handed int64
 	for _, table := range e.Tables {
 		k, err := passOn(ctx, tx, e, table, cond, after, last, mark, o)
 		if err != nil {
 			return 0, err
 		}
-		passed += k
+		handed += k
+	}
+	if pass.Cond == "" { // the last of its passes
+		if err := markRetracted(ctx, tx, "", e, after, last, mark+Left, o); err != nil {
+			return 0, err
+		}
 	}
 	if n > 0 {
 		if err := recordChange(ctx, tx, "retract", e.Name, n, o); err != nil {
 			return 0, err
 		}
 	}
-	if passed > 0 {
-		if err := recordChange(ctx, tx, "retract", e.Name+provenancePart, passed, o); err != nil {
+	if handed > 0 {
+		if err := recordChange(ctx, tx, "retract", e.Name+provenancePart, handed, o); err != nil {
 			return 0, err
 		}
 	}
-	if n+passed == 0 {
+	if n+handed == 0 {
 		return 0, nil
 	}
 	return n, advance(ctx, tx, o)
@@ -188,7 +221,62 @@ func passOn(ctx context.Context, tx *store.Tx, e *importers.Entity, table, cond,
 	if n == 0 {
 		return 0, nil
 	}
-	return n, markRetracted(ctx, tx, ` AND id IN (SELECT r.id`+from+`)`, e, after, last, mark, o)
+	return n, markRetracted(ctx, tx, ` AND id IN (SELECT r.id`+from+`)`, e, after, last, mark+Passed, o)
+}
+
+// forgetLeft marks what batches left of records that are gone as undone and no more: a record that comes back is not theirs.
+func forgetLeft(ctx context.Context, tx *store.Tx, e *importers.Entity, after, last string, o Origin) error {
+	held := ""
+	for _, table := range e.Tables {
+		held += ` AND NOT EXISTS (SELECT 1 FROM ` + table + ` r WHERE r.id = provenance.id)`
+	}
+	if _, err := tx.Exec(ctx, `
+		UPDATE provenance SET snapshot = REPLACE(REPLACE(snapshot, '`+Left+`', ''), '`+Passed+`', '')
+		WHERE tenant = $1 AND entity = $2 AND id > $3 AND id <= $4 AND (`+left+` OR `+passed+`)`+held,
+		o.Tenant, e.Name, after, last); err != nil {
+		return fmt.Errorf("mark provenance: %w", err)
+	}
+	return nil
+}
+
+// RetractAbandoned takes out the configuration that undos left because a record pointed to it, once none does and no batch has it. It
+// returns how many it took out.
+func RetractAbandoned(ctx context.Context, tx *store.Tx, o Origin) (all int64, err error) {
+	for _, pass := range RetractOrder() {
+		e := pass.Entity
+		if !e.Config || pass.Cond != "" {
+			continue
+		}
+		for _, table := range e.Tables {
+			var last *string
+			if err := tx.QueryRow(ctx, `SELECT MAX(id) FROM `+table+` WHERE tenant = $1`, o.Tenant).Scan(&last); err != nil {
+				return 0, fmt.Errorf("retract from %s: %w", table, err)
+			}
+			if last == nil {
+				continue
+			}
+			n, err := tx.Exec(ctx, `
+				DELETE FROM `+table+`
+				WHERE id IN (SELECT r.id FROM `+table+` r WHERE r.tenant = $1 AND `+wasLeft+` AND `+written+` AND NOT `+standing+` AND NOT `+inUse(e)+`)`, o.Tenant)
+			if err != nil {
+				return 0, fmt.Errorf("retract from %s: %w", table, err)
+			}
+			if n == 0 {
+				continue
+			}
+			if err := forgetLeft(ctx, tx, e, "", *last, o); err != nil {
+				return 0, err
+			}
+			if err := recordChange(ctx, tx, "retract", e.Name, n, o); err != nil {
+				return 0, err
+			}
+			all += n
+		}
+	}
+	if all == 0 {
+		return 0, nil
+	}
+	return all, advance(ctx, tx, o)
 }
 
 // RetractedBy counts, by entity, the records that an operation retracted.
@@ -234,17 +322,17 @@ type Kept struct {
 	Vouched                 bool   // passed on: the batch itself had only found it in the register
 }
 
-// EachKept calls f for each record of the entity that the register still holds from the batch, once.
-func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch string, f func(Kept) error) error {
+// EachKept calls f for each record of the entity that the retraction with that mark left in the register and to no other batch, once.
+func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch, mark string, f func(Kept) error) error {
 	for _, table := range e.Tables {
 		err := func() error {
 			rows, err := tx.Query(ctx, `
 				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line,
-					CASE WHEN `+shared+` THEN 0 WHEN NOT `+unchanged+` THEN 1 ELSE 2 END
+					CASE WHEN `+shared+` THEN 0 WHEN NOT `+written+` THEN 1 ELSE 2 END
 				FROM provenance p
 				JOIN `+table+` r ON r.id = p.id
-				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.`+live+`
-				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name)
+				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4
+				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name, mark+Left)
 			if err != nil {
 				return err
 			}
@@ -261,6 +349,7 @@ func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, ba
 					continue
 				}
 				seen[id] = true
+				k.Snapshot, _, _ = strings.Cut(k.Snapshot, Retracted)
 				k.Why = KeptBecause(why)
 				if err := f(k); err != nil {
 					return err
@@ -286,7 +375,7 @@ func EachPassedOn(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant
 				FROM provenance p
 				JOIN `+table+` r ON r.id = p.id
 				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4
-				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name, mark)
+				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name, mark+Passed)
 			if err != nil {
 				return err
 			}
