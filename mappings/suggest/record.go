@@ -38,7 +38,7 @@ func (l *Look) Complete(f *Field, col int, skipped []string) {
 		}
 		if t, ok := meaning(list, word); ok && t != "" {
 			enum[t] = append(enum[t], c.As(word))
-		} else {
+		} else if !l.skipped(c, word) {
 			unknown++
 		}
 	}
@@ -66,6 +66,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	for _, word := range c.vocabulary() {
 		t, ok := meaning(list, word)
 		switch {
+		case !ok && s.look.skipped(c, word):
 		case !ok:
 			unknown++
 		case t == "":
