@@ -214,7 +214,7 @@ func (s *suggestion) joinedOn(r *Record, status *Field) {
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.Name == "occurred_at" {
 			f.Spec.When = mappings.Conditions{{Column: status.Spec.From[0], In: yes}}
-			f.why("by its header the day on which somebody joined or consented, which is not that of a withdrawal")
+			f.why("by its header the day on which somebody joined, which is not that of a withdrawal")
 		}
 	}
 }

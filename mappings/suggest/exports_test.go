@@ -127,6 +127,10 @@ func TestRowsThatAreNoRecords(t *testing.T) {
 	if len(d.Skips) != 1 || !slices.Equal(d.Skips[0].In, mappings.Strings{"Total:"}) || d.Skips[0].Column.Header != "Customer ID" || !d.Skips[0].Confirm {
 		t.Error(text)
 	}
+	l = lookAt("optouts.csv", "Customer No|Email Address|Opted Out of Email", "C1|a@example.com|No", "C2|b@example.com|Yes", "Total|2|1")
+	if _, text, _ := suggested(t, l); strings.Contains(text, "would be rejected") || !strings.Contains(text, "all of its words are known") {
+		t.Errorf("words of the totals are counted, which the draft skips\n%s", text)
+	}
 	l = lookAt("topics.csv", "Topic|E-mail|Newsletter", "Total|a@example.com|yes", "Count|b@example.com|yes")
 	if d, text, _ := suggested(t, l); len(d.Skips) > 0 {
 		t.Errorf("people are taken for totals\n%s", text)

@@ -155,3 +155,13 @@ func TestTrackersOfRequests(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A word that says only that a request ended is a guess of how.
+func TestHowARequestEndedIsSaidToBeOpen(t *testing.T) {
+	for word, open := range map[string]bool{"Closed": true, "Clôturée": true, "Geschlossen": true, "Erfüllt": false, "Fulfilled": false} {
+		_, text, _ := suggested(t, lookAt("requests.csv", "No.|Email|Request|Date received|Deadline|State|Date closed", "1|a@x.example|Erasure|2024-03-01|2024-04-01|"+word+"|2024-03-20", "2|b@x.example|Access|2024-03-02|2024-04-02|Open|"))
+		if got := strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "), "that a request ended, and not how"); got != open {
+			t.Errorf("%s: %v\n%s", word, got, text)
+		}
+	}
+}

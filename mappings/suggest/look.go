@@ -53,6 +53,7 @@ type Column struct {
 	also    map[string]bool   // folded words that some cell spells otherwise, or with blanks around
 	list    []string          // folded words of the data-validation list of its cells that no row holds
 	had     int               // words of that list
+	sums    map[string]int    // words of the rows of totals to rows
 	totals  map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
 	objects int               // cells that hold a list or an object of JSON
 	marked  int               // cells with one apostrophe in front
@@ -127,6 +128,11 @@ func (l *Look) Add(b *source.Block) {
 		}
 		if first >= 0 {
 			l.column(first).total(word, reached)
+			for col := range b.Cols {
+				if raw := bytes.TrimSpace(b.Bytes(b.Cols[col][i])); !reached && len(raw) > 0 && len(raw) <= 32 {
+					l.column(col).summed(mappings.FoldWord(string(raw)))
+				}
+			}
 		}
 		if holds {
 			if l.Rows++; l.kept < cellsKept {
@@ -236,6 +242,21 @@ func (c *Column) total(word string, reached bool) {
 	case len(c.totals) <= wordsKept:
 		c.totals[word]++
 	}
+}
+
+// summed counts a word of a row of totals.
+func (c *Column) summed(word string) {
+	if c.sums == nil {
+		c.sums = map[string]int{}
+	}
+	if len(c.sums) <= wordsKept {
+		c.sums[word]++
+	}
+}
+
+// skipped reports whether a word stands in rows of totals alone, which a draft leaves out.
+func (l *Look) skipped(c *Column, word string) bool {
+	return c.sums[word] > 0 && c.sums[word] == c.Words[word] && len(l.Totals()) > 0
 }
 
 // Strange reports whether more than a quarter of the cells of a column hold none of these words. A word that begins with @ names a list of ours instead, of

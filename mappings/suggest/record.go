@@ -38,7 +38,7 @@ func (l *Look) Complete(f *Field, col int, skipped []string) {
 		}
 		if t, ok := meaning(list, word); ok && t != "" {
 			enum[t] = append(enum[t], c.As(word))
-		} else {
+		} else if !l.skipped(c, word) {
 			unknown++
 		}
 	}
@@ -46,6 +46,9 @@ func (l *Look) Complete(f *Field, col int, skipped []string) {
 		f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
 	}
 	f.hidden(c)
+	if list == "case.status" {
+		f.ended()
+	}
 }
 
 // hidden says of words that may be values about people that the draft does not show them.
@@ -63,6 +66,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	for _, word := range c.vocabulary() {
 		t, ok := meaning(list, word)
 		switch {
+		case !ok && s.look.skipped(c, word):
 		case !ok:
 			unknown++
 		case t == "":
@@ -90,6 +94,22 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	default:
 		f.Spec.Enum = enum
 		f.why("all of its words are known")
+	}
+	if list == "case.status" {
+		f.ended()
+	}
+}
+
+// ended says of words such as Closed that they leave open how a request ended: an erasure that is taken for done ends the person's consents.
+func (f *Field) ended() {
+	var list []string
+	for _, word := range f.Spec.Enum["closed_fulfilled"] {
+		if slices.Contains(endings, mappings.SameWord(word)) {
+			list = append(list, strconv.Quote(word))
+		}
+	}
+	if len(list) > 0 {
+		f.why(strings.Join(list, ", ") + finding.Word(len(list), " says", " say") + " that a request ended, and not how: closed_refused, if such requests were refused; after a fulfilled erasure no earlier consent of the person counts")
 	}
 }
 

@@ -40,6 +40,14 @@ func term(list, word string) (string, bool) {
 	return t, ok
 }
 
+// endings are words for a request that ended, one way or the other.
+var endings = func() (list []string) {
+	for word := range strings.SplitSeq("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan", "|") {
+		list = append(list, mappings.SameWord(word))
+	}
+	return list
+}()
+
 // stems are pieces of words, letters and digits only, that name a right in a longer text, such as "Right of access (Art. 15)".
 var stems = map[string]map[string][]string{
 	"request_type": {
