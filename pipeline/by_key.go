@@ -130,7 +130,7 @@ func (d *dryRunner) followKeys(ctx context.Context) error {
 	})
 }
 
-// addNamed adds the keys of each subject that the register's records under the record ids name.
+// addNamed adds the keys of each subject that the register's records under the record ids name, or would name if they had come in.
 func (p *Pipeline) addNamed(ctx context.Context, tx *store.Tx, of map[uuid.UUID][][]importers.Key) error {
 	if len(of) == 0 {
 		return nil
@@ -160,6 +160,32 @@ func (p *Pipeline) addNamed(ctx context.Context, tx *store.Tx, of map[uuid.UUID]
 			return err
 		})
 		if err != nil {
+			return err
+		}
+	}
+	return register.EachUnrecorded(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
+		list, ok := of[meantOf(u)]
+		own := u.Batch == p.batch.Name
+		if !ok || !u.Names() || own && slices.Contains(p.asBefore, u.Snapshot) || u.ReplacedBy != "" && !(own && slices.Contains(p.asBefore, u.ReplacedBy)) {
+			return nil
+		}
+		keys, err := unrecordedKeys(u)
+		of[meantOf(u)] = addKeys(list, keys)
+		return err
+	})
+}
+
+// named lists whom the records of a row name that was just rejected because of a no which means them by their key: the no is about them for
+// other batches too, though no such record comes in.
+func (s *settler) named(row *mappings.Row) error {
+	for k := range s.records {
+		x := &s.records[k]
+		if _, ok := s.facts.meant[x.recordUID]; !ok || len(x.keys) == 0 {
+			continue
+		}
+		u := s.unrecorded(row, true, register.UnrecordedLink)
+		u.RecordID = x.recordID()
+		if err := s.unsaid.say(u, x.keys, -1-k); err != nil { // beside its links
 			return err
 		}
 	}

@@ -228,12 +228,13 @@ func TestRuleARejectedNoMeansWhomItsRecordNamed(t *testing.T) {
 		a, b   map[string]string // the batch whose record goes, and the one with the no
 		bFirst bool
 	}{
-		"a consent, before the no":     {consent, no, false},
-		"a consent, after the no":      {consent, no, true},
-		"a suppression, before the no": {suppressed("L-1,one@example.com,sms,objection,"), suppressed("L-1,one,email,objection,"), false},
-		"a suppression, after the no":  {suppressed("L-1,one@example.com,sms,objection,"), suppressed("L-1,one,email,objection,"), true},
-		"a case, before the no":        {rows(nil, nil, []string{"E-1,access,open,,one@example.com,2025-09-01,"}), rows(nil, nil, []string{"E-1,objection,open,,one,2025-12-01,"}), false},
-		"a case, after the no":         {rows(nil, nil, []string{"E-1,access,open,,one@example.com,2025-09-01,"}), rows(nil, nil, []string{"E-1,objection,open,,one,2025-12-01,"}), true},
+		"a consent, before the no":        {consent, no, false},
+		"a consent, after the no":         {consent, no, true},
+		"a consent that the no keeps out": {rows([]string{given("G-1", ",one@example.com")}, nil, nil), no, true},
+		"a suppression, before the no":    {suppressed("L-1,one@example.com,sms,objection,"), suppressed("L-1,one,email,objection,"), false},
+		"a suppression, after the no":     {suppressed("L-1,one@example.com,sms,objection,"), suppressed("L-1,one,email,objection,"), true},
+		"a case, before the no":           {rows(nil, nil, []string{"E-1,access,open,,one@example.com,2025-09-01,"}), rows(nil, nil, []string{"E-1,objection,open,,one,2025-12-01,"}), false},
+		"a case, after the no":            {rows(nil, nil, []string{"E-1,access,open,,one@example.com,2025-09-01,"}), rows(nil, nil, []string{"E-1,objection,open,,one,2025-12-01,"}), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -274,6 +275,10 @@ func TestRuleARejectedNoMeansWhomItsRecordNamed(t *testing.T) {
 					if rec.StillGivenElsewhere != want {
 						t.Errorf("%s: reconcile counts %d, want %d", when, rec.StillGivenElsewhere, want)
 					}
+					batch("acme-d", rows([]string{given("D-1", ",one@example.com"), given("D-2", ",three@example.com")}, nil, nil))
+					got := found(t, dryRun(h), "consents")
+					wantRules(t, when+": a new consent", got[2], []string{"consent.opposed_by_rejected"}[:want]...)
+					wantRules(t, when+": of another subject", got[3])
 				}
 				opposed("before", 1)
 				undo := func(name string) {
@@ -283,10 +288,6 @@ func TestRuleARejectedNoMeansWhomItsRecordNamed(t *testing.T) {
 				}
 				undo("acme-a")
 				opposed("without the record", 1)
-				batch("acme-d", rows([]string{given("D-1", ",one@example.com"), given("D-2", ",three@example.com")}, nil, nil))
-				got := found(t, dryRun(h), "consents")
-				wantRules(t, "a new consent", got[2], "consent.opposed_by_rejected")
-				wantRules(t, "of another subject", got[3])
 				batch("acme-b", files["acme-b"])
 				h.mustVerify()
 				h.mustRun(pipeline.Reconcile)

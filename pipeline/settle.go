@@ -158,6 +158,11 @@ func (s *settler) reject(row *mappings.Row, rule string) error {
 	if err := s.unrecordedOf(row); err != nil {
 		return err
 	}
+	if rule == "consent.opposed_by_rejected" {
+		if err := s.named(row); err != nil {
+			return err
+		}
+	}
 	return s.rejected.add(&rejectedRow{Source: s.sh.src.Name, Row: row.Num, Rule: rule, Faults: s.faults})
 }
 

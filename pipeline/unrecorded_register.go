@@ -90,6 +90,9 @@ func (f *facts) knowUnrecorded(u *register.Unrecorded, keys []importers.Key) {
 		Dated: u.Dated, Earliest: u.Earliest, Latest: u.Latest, ObtainedAt: u.ObtainedAt}
 	switch u.Kind {
 	case register.UnrecordedLink:
+		if u.Names() { // see addNamed
+			return
+		}
 		f.links.AddDigests(links)
 		if u.Rejected {
 			f.unsure = append(f.unsure, unsureLink{keys: links, from: placeOf(u)})

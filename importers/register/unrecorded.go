@@ -49,11 +49,14 @@ type UnrecordedKind string
 
 // The kinds.
 const (
-	UnrecordedLink        UnrecordedKind = "link"
+	UnrecordedLink        UnrecordedKind = "link" // with a record id, see Names
 	UnrecordedEvent       UnrecordedKind = "event"
 	UnrecordedSuppression UnrecordedKind = "suppression"
 	UnrecordedErasure     UnrecordedKind = "erasure" // a fulfilled one
 )
+
+// Names reports whether it is of a row that was rejected because of a no that means its record: it says whom that record would name.
+func (u *Unrecorded) Names() bool { return u.Kind == UnrecordedLink && u.RecordID != "" }
 
 // Keys are the keys of its subject, as pseudonyms.
 func (u *Unrecorded) Keys() ([]importers.Key, error) { return importers.ReadKeys(u.Subject, u.System) }
@@ -144,7 +147,6 @@ func LoadUnrecorded(ctx context.Context, tx *store.Tx, list []Unrecorded, o Orig
 // keepMeant keeps whom records name that are about to be taken out, for what rows of other batches said that means them by their key. cond is
 // on the records, r, with tenant and batch as $1 and $2.
 func keepMeant(ctx context.Context, tx *store.Tx, e *importers.Entity, cond string, args []any, o Origin) error {
-	const meaning = `tenant = $1 AND batch <> $2 AND record_id <> '' AND staged_digest <> ''`
 	named, pseudonyms := map[string][]string{}, o.Pseudonyms()
 	cond = `r.` + recordColumn(e) + ` IN (SELECT record_id FROM unrecorded WHERE ` + meaning + `) AND ` + cond
 	err := eachSubject(ctx, tx, e, cond, args, func(_, recordID, system string, rec *importers.Record) error {
@@ -153,11 +155,22 @@ func keepMeant(ctx context.Context, tx *store.Tx, e *importers.Entity, cond stri
 		}
 		return nil
 	})
-	if err != nil || len(named) == 0 {
+	if err != nil {
 		return err
 	}
+	return keepNamed(ctx, tx, named, o)
+}
+
+// meaning is the condition on what rows of other batches said that may mean a record by its key.
+const meaning = `tenant = $1 AND batch <> $2 AND record_id <> '' AND staged_digest <> ''`
+
+// keepNamed keeps, by record id, whom records named, for what rows of other batches said that means them.
+func keepNamed(ctx context.Context, tx *store.Tx, named map[string][]string, o Origin) error {
+	if len(named) == 0 {
+		return nil
+	}
 	var list []Unrecorded
-	err = eachUnrecorded(ctx, tx, meaning, []any{o.Tenant, o.Batch}, func(u *Unrecorded) error {
+	err := eachUnrecorded(ctx, tx, meaning, []any{o.Tenant, o.Batch}, func(u *Unrecorded) error {
 		if named[u.RecordID] != nil {
 			list = append(list, *u)
 		}
@@ -194,6 +207,9 @@ func keep(ctx context.Context, tx *store.Tx, list []Unrecorded, named map[string
 	}
 	var all int64
 	for i := range list {
+		if list[i].Names() {
+			continue
+		}
 		for _, subject := range named[list[i].RecordID] {
 			n, err := tx.Exec(ctx, `
 				INSERT INTO unrecorded (`+strings.Join(unrecordedColumns, ", ")+`)
@@ -236,8 +252,22 @@ func ReplaceUnrecorded(ctx context.Context, tx *store.Tx, rows []RowOf, o Origin
 	return recordUnrecorded(ctx, tx, "correct", all, o)
 }
 
-// RetractUnrecorded takes all that the batch's rows said without giving a record out of the register.
+// RetractUnrecorded takes all that the batch's rows said without giving a record out of the register. Whom it named stays with what rows of
+// other batches said about them by their key.
 func RetractUnrecorded(ctx context.Context, tx *store.Tx, o Origin) (int64, error) {
+	named := map[string][]string{}
+	err := eachUnrecorded(ctx, tx, `tenant = $1 AND batch = $2 AND record_id <> '' AND replaced_by = ''`, []any{o.Tenant, o.Batch}, func(u *Unrecorded) error {
+		if u.Names() {
+			named[u.RecordID] = append(named[u.RecordID], u.Subject)
+		}
+		return nil
+	})
+	if err == nil {
+		err = keepNamed(ctx, tx, named, o)
+	}
+	if err != nil {
+		return 0, err
+	}
 	n, err := tx.Exec(ctx, `DELETE FROM unrecorded WHERE tenant = $1 AND batch = $2`, o.Tenant, o.Batch)
 	if err != nil {
 		return 0, fmt.Errorf("retract from unrecorded: %w", err)
