@@ -77,15 +77,8 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 	if err := CheckRejectsPath(path); err != nil {
 		return err
 	}
-	if dry.Rows.Rejected == 0 {
-		p.opt.Notify(ledger.Remark("no row is rejected, so no rejects are written"))
-		return nil
-	}
-	w, err := p.rejectsWriter(ctx, dry)
-	if err != nil {
-		return err
-	}
-	if path, err = filepath.Abs(path); err != nil {
+	w, path, err := p.rejectsWriter(ctx, dry, path, "rejects")
+	if err != nil || w == nil {
 		return err
 	}
 	if strings.EqualFold(filepath.Ext(path), ".xlsx") {
@@ -97,25 +90,33 @@ func (p *Pipeline) WriteRejects(ctx context.Context, dry *DryRunResult, path str
 	return unwritten(path, err)
 }
 
-// rejectsWriter gives the writer of what a dry-run rejected.
-func (p *Pipeline) rejectsWriter(ctx context.Context, dry *DryRunResult) (*rejectsWriter, error) {
+// rejectsWriter gives the writer of what a dry-run rejected, and the whole path of the file. If no row is rejected it says so, and there is no
+// writer; what is what would have been written.
+func (p *Pipeline) rejectsWriter(ctx context.Context, dry *DryRunResult, path, what string) (*rejectsWriter, string, error) {
+	if dry.Rows.Rejected == 0 {
+		p.opt.Notify(ledger.Remark("no row is rejected, so no " + what + " are written"))
+		return nil, "", nil
+	}
 	q, err := p.newest(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	fr, err := q.frozen(ctx, DryRun)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if fr.Manifest != dry.Manifest {
-		return nil, &GateError{Stage: "rejects", Why: "the dry-run was of another frozen manifest", Remedy: "run `sheetlift dryrun` again"}
+		return nil, "", &GateError{Stage: "rejects", Why: "the dry-run was of another frozen manifest", Remedy: "run `sheetlift dryrun` again"}
 	}
 	w := &rejectsWriter{Pipeline: q, fr: fr, dir: filepath.Dir(dry.FindingsFile), listed: dry.Listed}
 	if w.key, err = tokenKey(ctx, p.db, p.id.Tenant, p.batch.Name); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	w.maps, err = q.loadMappings()
-	return w, err
+	if w.maps, err = q.loadMappings(); err != nil {
+		return nil, "", err
+	}
+	path, err = filepath.Abs(path)
+	return w, path, err
 }
 
 // unwritten tells a disk that is full, or gone, from other faults.

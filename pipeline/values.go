@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"sheetlift/importers/source"
-	"sheetlift/pipeline/ledger"
 )
 
 // Findings name places and hold no value. Who has to mend a cell at its source, or to tell a program what stands there, may ask for the
@@ -75,15 +74,8 @@ func (p *Pipeline) WriteValues(ctx context.Context, dry *DryRunResult, path stri
 	if err := p.CheckValues(path); err != nil {
 		return err
 	}
-	if dry.Rows.Rejected == 0 {
-		p.opt.Notify(ledger.Remark("no row is rejected, so no values are written"))
-		return nil
-	}
-	w, err := p.rejectsWriter(ctx, dry)
-	if err != nil {
-		return err
-	}
-	if path, err = filepath.Abs(path); err != nil {
+	w, path, err := p.rejectsWriter(ctx, dry, path, "values")
+	if err != nil || w == nil {
 		return err
 	}
 	return unwritten(path, w.values(ctx, dry, path))

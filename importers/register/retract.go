@@ -324,77 +324,56 @@ type Kept struct {
 
 // EachKept calls f for each record of the entity that the retraction with that mark left in the register and to no other batch, once.
 func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch, mark string, f func(Kept) error) error {
-	for _, table := range e.Tables {
-		err := func() error {
-			rows, err := tx.Query(ctx, `
-				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line,
-					CASE WHEN `+shared+` THEN 0 WHEN NOT `+written+` THEN 1 ELSE 2 END
-				FROM provenance p
-				JOIN `+table+` r ON r.id = p.id
-				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4
-				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name, mark+Left)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			seen := map[string]bool{}
-			for rows.Next() {
-				var id string
-				var k Kept
-				var why int64
-				if err := rows.Scan(&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line, &why); err != nil {
-					return err
-				}
-				if seen[id] {
-					continue
-				}
-				seen[id] = true
-				k.Snapshot, _, _ = strings.Cut(k.Snapshot, Retracted)
-				k.Why = KeptBecause(why)
-				if err := f(k); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
-		}()
-		if err != nil {
-			return fmt.Errorf("read what %s keeps of a batch: %w", table, err)
-		}
-	}
-	return nil
+	var why int64
+	columns := `CASE WHEN ` + shared + ` THEN 0 WHEN NOT ` + written + ` THEN 1 ELSE 2 END`
+	return eachLeft(ctx, tx, e, []any{tenant, batch, e.Name, mark + Left}, columns, []any{&why}, func(k Kept) error {
+		k.Why = KeptBecause(why)
+		return f(k)
+	})
 }
 
 // EachPassedOn calls f for each record of the entity that the retraction with that mark left to other batches, once.
 func EachPassedOn(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch, mark string, f func(Kept) error) error {
+	var vouched int64
+	var by *string
+	columns := `(SELECT MIN(o.vouched) FROM provenance o WHERE o.id = p.id AND o.batch = $2 AND o.snapshot LIKE '%' || $4),
+		(SELECT MIN(o.batch) FROM provenance o WHERE o.id = p.id AND o.batch <> $2 AND o.` + live + `)`
+	return eachLeft(ctx, tx, e, []any{tenant, batch, e.Name, mark + Passed}, columns, []any{&vouched, &by}, func(k Kept) error {
+		if by == nil { // brought anew since
+			return nil
+		}
+		k.Why, k.By, k.Vouched = KeptPassedOn, *by, vouched > 0
+		return f(k)
+	})
+}
+
+// eachLeft calls f for each record of the entity that the register holds and a batch has undone provenance of, once, at its first place. args
+// are tenant, batch, entity, and how the snapshot of that provenance ends; more takes what columns give, which may be of r and of p.
+func eachLeft(ctx context.Context, tx *store.Tx, e *importers.Entity, args []any, columns string, more []any, f func(Kept) error) error {
 	for _, table := range e.Tables {
 		err := func() error {
 			rows, err := tx.Query(ctx, `
-				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line,
-					(SELECT MIN(o.vouched) FROM provenance o WHERE o.id = p.id AND o.batch = $2 AND o.snapshot LIKE '%' || $4),
-					(SELECT MIN(o.batch) FROM provenance o WHERE o.id = p.id AND o.batch <> $2 AND o.`+live+`)
+				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line, `+columns+`
 				FROM provenance p
 				JOIN `+table+` r ON r.id = p.id
 				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4
-				ORDER BY p.source, p.row, p.id, p.obtained_at`, tenant, batch, e.Name, mark+Passed)
+				ORDER BY p.source, p.row, p.id, p.obtained_at`, args...)
 			if err != nil {
 				return err
 			}
 			defer rows.Close()
 			told := map[string]bool{}
 			for rows.Next() {
-				k := Kept{Why: KeptPassedOn}
 				var id string
-				var vouched int64
-				var by *string
-				if err := rows.Scan(&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line, &vouched, &by); err != nil {
+				var k Kept
+				if err := rows.Scan(append([]any{&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line}, more...)...); err != nil {
 					return err
 				}
-				if by == nil || told[id] { // brought anew since, or told already
+				if told[id] {
 					continue
 				}
 				told[id] = true
 				k.Snapshot, _, _ = strings.Cut(k.Snapshot, Retracted)
-				k.By, k.Vouched = *by, vouched > 0
 				if err := f(k); err != nil {
 					return err
 				}
@@ -402,7 +381,7 @@ func EachPassedOn(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant
 			return rows.Err()
 		}()
 		if err != nil {
-			return fmt.Errorf("read what %s has of other batches: %w", table, err)
+			return fmt.Errorf("read what an undo left of %s: %w", table, err)
 		}
 	}
 	return nil
