@@ -305,7 +305,7 @@ func (p *Profiler) bindDrops(column func(Column) int) {
 				switch {
 				case c.condition == d.condition:
 					s.self = c
-				case c.col != d.col && !c.asksAnswer() && !d.beside, d.beside && !c.asksAnswer(): // one that tells yes from no hides no refusal of another
+				case !c.asksAnswer() && (d.beside || c.col != d.col): // one that tells yes from no hides no refusal of another
 					s.others = append(s.others, c)
 				}
 			}
