@@ -76,7 +76,8 @@ func (l *Links) digest(k *Key) LinkKey {
 	return by.digest(k)
 }
 
-func (l *Links) digests(keys []Key) []LinkKey {
+// Digests are those of keys of whatever systems.
+func (l *Links) Digests(keys []Key) []LinkKey {
 	list := make([]LinkKey, len(keys))
 	for i := range keys {
 		list[i] = l.digest(&keys[i])
@@ -144,6 +145,25 @@ func (c *keyCount) count() {
 // several may be asked once all is counted.
 func (c *keyCount) several(k LinkKey) bool {
 	return c.counts != nil && c.counts[k.lo%keyCountPlaces/32]>>(k.lo%32*2)&2 != 0
+}
+
+// keySet knows keys, and may take others for one of them.
+type keySet struct{ bits []uint64 }
+
+func (s *keySet) add(k LinkKey) {
+	if s.bits == nil {
+		s.bits = make([]uint64, keyCountPlaces/64)
+		hugepage.Advise(s.bits)
+	}
+	s.bits[k.lo%keyCountPlaces/64] |= 1 << (k.lo % 64)
+}
+
+func (s *keySet) has(k LinkKey) bool { return s.bits[k.lo%keyCountPlaces/64]>>(k.lo%64)&1 == 1 }
+
+func (s *keySet) fill() {
+	for i := range s.bits {
+		s.bits[i] = ^uint64(0)
+	}
 }
 
 // linkFilter rules out most keys that are not in a set.

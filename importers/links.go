@@ -31,6 +31,9 @@ type Links struct {
 	chunks  [][]LinkKey // rows, one after the other
 	rows    int
 	counted keyCount
+	asks    bool   // see Asks
+	near    keySet // keys of whoever will be asked for; once closed, with all that rows lead to from there
+	closed  bool
 	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
 
 	asked  []LinkKey         // by Want
@@ -85,7 +88,7 @@ func (l *Links) As(others, keys []Key) []Key {
 }
 
 // Add takes in the keys of one row, as SubjectKeys orders them.
-func (l *Links) Add(keys []Key) { l.add(l.digests(keys), true) }
+func (l *Links) Add(keys []Key) { l.add(l.Digests(keys), true) }
 
 // AddDigests is Add of keys that a Linker digested.
 func (l *Links) AddDigests(keys []LinkKey) { l.add(keys, true) }
@@ -97,7 +100,7 @@ func (l *Links) AddRow(records ...[]Key) {
 			for _, rec := range records {
 				l.Count(rec)
 			}
-			l.add(l.digests(keys), false)
+			l.add(l.Digests(keys), false)
 			return
 		}
 	}
@@ -107,13 +110,45 @@ func (l *Links) AddRow(records ...[]Key) {
 }
 
 // Count counts the keys of a record that is not added, but whose subject may be that of another one.
-func (l *Links) Count(keys []Key) { l.CountDigests(l.digests(keys)) }
+func (l *Links) Count(keys []Key) { l.CountDigests(l.Digests(keys)) }
 
 // CountDigests is Count of keys that a Linker digested.
 func (l *Links) CountDigests(keys []LinkKey) {
 	for _, k := range keys {
 		l.counted.add(k)
+		if l.asks {
+			l.near.add(k)
+		}
 	}
+}
+
+// Asks says that the records which are added or counted from now on are those whose subjects will be asked for, or that they were.
+func (l *Links) Asks(on bool) { l.asks = on }
+
+// MayConcern reports whether what is said of these keys may concern one of those whose subjects will be asked for (see Asks): whether rows lead
+// from there to one of the keys, over however many others. It may say so of keys that do not, which costs time and changes nothing. All rows
+// must have been added; if nobody said who will be asked for, it may be anybody.
+func (l *Links) MayConcern(keys []LinkKey) bool {
+	if l.near.bits == nil {
+		return true
+	}
+	for pass := 0; !l.closed; pass++ {
+		l.closed = true
+		if pass == linkPasses {
+			l.near.fill()
+			break
+		}
+		l.each(func(_ int, keys []LinkKey) {
+			if all := !slices.ContainsFunc(keys, func(k LinkKey) bool { return !l.near.has(k) }); all || !slices.ContainsFunc(keys, l.near.has) {
+				return
+			}
+			l.closed = false
+			for _, k := range keys {
+				l.near.add(k)
+			}
+		})
+	}
+	return slices.ContainsFunc(keys, l.near.has)
 }
 
 // MayMeet reports whether another record may have one of the keys that a Linker digested. All records must have been counted.
@@ -418,7 +453,7 @@ type Subject struct {
 
 // Subject says whom keys, as SubjectKeys orders them, stand for. Build must have been called.
 func (l *Links) Subject(keys []Key) (s Subject) {
-	return l.SubjectOf(l.digests(keys))
+	return l.SubjectOf(l.Digests(keys))
 }
 
 // SubjectOf is Subject of keys that a Linker digested.

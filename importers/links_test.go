@@ -336,3 +336,44 @@ func (d definition) reaches(from, to []Key) bool {
 	}
 	return false
 }
+
+// Whatever reaches a subject that will be asked for may concern it.
+func TestMayConcernMissesNothing(t *testing.T) {
+	row := drawnRow()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(row, 0, 8).Draw(t, "rows")
+		from, to := row.Draw(t, "from"), row.Draw(t, "to")
+		all := append(slices.Clone(rows), from, to)
+		l := NewLinks()
+		l.Asks(true)
+		l.Add(keysOf(to))
+		l.Asks(false)
+		may := l.linked(nil, append(rows, from), from, to)
+		concern := NewLinks()
+		concern.Asks(true)
+		concern.Add(keysOf(to))
+		concern.Asks(false)
+		for _, r := range append(rows, from) {
+			concern.Add(keysOf(r))
+		}
+		if may.opposes(from, to) && !concern.MayConcern(concern.Digests(keysOf(from))) {
+			t.Fatalf("%q reaches %q in %q, and may not concern it", from, to, all)
+		}
+	})
+}
+
+// Rows that lead nowhere near do not.
+func TestMayConcernFollowsRows(t *testing.T) {
+	l := NewLinks()
+	for _, r := range []string{"S-1/crm a@x", "S-1/crm +1", "S-2/crm b@x", "S-3/crm c@x"} {
+		l.Add(keysOf(r))
+	}
+	l.Asks(true)
+	l.Count(keysOf("+1"))
+	l.Asks(false)
+	for key, want := range map[string]bool{"a@x": true, "S-1/crm": true, "+1": true, "b@x": false, "S-3/crm c@x": false} {
+		if got := l.MayConcern(l.Digests(keysOf(key))); got != want {
+			t.Errorf("%s may concern +1: %v, want %v", key, got, want)
+		}
+	}
+}

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -68,12 +68,15 @@ func KeysText(keys []Key) string {
 }
 
 // ReadKeys reads what KeysText wrote of keys of the system.
-func ReadKeys(text, system string) (keys []Key, err error) {
-	for _, word := range strings.Fields(text) {
+func ReadKeys(text, system string) ([]Key, error) { return AppendKeys(nil, text, system) }
+
+// AppendKeys is ReadKeys to the end of a list.
+func AppendKeys(keys []Key, text, system string) ([]Key, error) {
+	for word := range strings.FieldsSeq(text) {
 		kind, digest, _ := strings.Cut(word, ":")
 		value, err := hex.DecodeString(digest)
 		if err != nil || len(value) != pseudonymBytes || !slices.Contains(kinds[:], kind) {
-			return nil, fmt.Errorf("word %d of the keys is none", len(keys)+1)
+			return nil, errors.New("a word of the keys is none")
 		}
 		k := Key{Kind: kind, Value: pseudonymMark + string(value)}
 		if !k.Contact() {

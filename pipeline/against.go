@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,8 +31,26 @@ type standing struct {
 	linked   bool        // its keys are among those of linked rows
 	row      int         // of a row of several records, see mixedRow; else 0
 	aside    *setAside   // no consent event: it rests on another lawful basis, and opposes nothing
-	foreign  bool        // it stands in a rejected row of another batch
+	foreign  *foreignRow // it stands in a rejected row of another batch
 	meant    uuid.UUID   // the record whose subject it is about by its key, see meant
+}
+
+// foreignRow is where a rejected row of another batch stands.
+type foreignRow struct {
+	batch, snapshot, source, sheet, digest string
+	row, line                              int64
+}
+
+// String says where that is, "" if there is no such row.
+func (r *foreignRow) String() string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("batch %s, snapshot %s, source %s, row %d", r.batch, r.snapshot, r.source, r.row)
+}
+
+func (r *foreignRow) texts() []*string {
+	return []*string{&r.batch, &r.snapshot, &r.source, &r.sheet, &r.digest}
 }
 
 // rejects reports whether the row of something that speaks against consents is rejected; only right once all is linked.
@@ -68,10 +87,23 @@ func (f *facts) linkRow(records []identified, silent [][]importers.Key) {
 
 // link works out who is one subject, once all rows are known, and files what speaks against each.
 func (f *facts) link() error {
-	err := f.heard.each(f.links.MayMeet, func(a *against) { f.against = append(f.against, a.own(f.words)) })
+	err := f.heard.each(f.links.MayMeet, func(a *against, links []importers.LinkKey) {
+		if a.foreign == nil || f.links.MayConcern(links) {
+			f.against = append(f.against, a.own(f.words))
+		}
+	})
 	if err != nil {
 		return err
 	}
+	var there []unsureLink
+	mayMatter := func(links []importers.LinkKey) bool { return f.links.MayMeet(links) && f.links.MayConcern(links) }
+	err = f.unsureThere.each(mayMatter, func(a *against, _ []importers.LinkKey) {
+		there = append(there, unsureLink{keys: f.links.Digests(a.keys), from: a.own(f.words).foreign})
+	})
+	if err != nil {
+		return err
+	}
+	f.unsure = append(there, f.unsure...)
 	for _, a := range f.against {
 		f.links.Want(a.keys)
 	}
@@ -216,7 +248,7 @@ func (s *againstStash) flush() {
 }
 
 // each gives all that was added and may matter by its keys, in its order, and forgets it. What it gives is valid until f returns.
-func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against)) error {
+func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against, []importers.LinkKey)) error {
 	defer s.close()
 	if s.flush(); s.err != nil {
 		return noRoomForRows(s.err)
@@ -239,7 +271,7 @@ func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against)
 				k.Bytes(int(n))
 				continue
 			}
-			f(readAgainst(&k))
+			f(readAgainst(&k), s.links)
 		}
 		return nil
 	})
@@ -288,7 +320,7 @@ func (a *against) append(p []byte) []byte {
 	default:
 		dated = a.suppression.Dated
 	}
-	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)|flag(a.aside != nil, 16)|flag(a.foreign, 32)))
+	p = append(p, byte(of), byte(flag(a.rejected, 1)|flag(a.consent, 2)|flag(a.linked, 4)|flag(dated, 8)|flag(a.aside != nil, 16)|flag(a.foreign != nil, 32)))
 	p = binary.AppendUvarint(p, uint64(a.row))
 	p = binary.AppendUvarint(p, uint64(len(a.records)))
 	for _, id := range a.records {
@@ -301,6 +333,12 @@ func (a *against) append(p []byte) []byte {
 	if x := a.aside; x != nil {
 		text(x.source, x.snapshot, x.file, x.sheet, x.field, x.basis)
 		number(int64(x.number), int64(x.row), int64(x.line), int64(x.column))
+	}
+	if x := a.foreign; x != nil {
+		for _, s := range x.texts() {
+			text(*s)
+		}
+		number(x.row, x.line)
 	}
 	switch of {
 	case ofSuppression:
@@ -324,7 +362,6 @@ func readAgainst(k *mappings.Kept) *against {
 	of, flags := k.Byte(), k.Byte()
 	a.rejected, a.consent, a.linked = flags&1 != 0, flags&2 != 0, flags&4 != 0
 	dated := flags&8 != 0
-	a.foreign = flags&32 != 0
 	a.row = int(k.Uvarint())
 	for range k.Uvarint() {
 		a.records = append(a.records, uuid.UUID([]byte(k.Bytes(len(uuid.UUID{})))))
@@ -337,6 +374,13 @@ func readAgainst(k *mappings.Kept) *against {
 		a.aside = &setAside{spoken: spoken{source: k.Text(), snapshot: k.Text(), file: k.Text(), sheet: k.Text(), field: k.Text()}, basis: k.Text()}
 		x := a.aside
 		x.number, x.row, x.line, x.column = int(k.Varint()), int(k.Varint()), int(k.Varint()), int(k.Varint())
+	}
+	if flags&32 != 0 {
+		a.foreign = &foreignRow{}
+		for _, s := range a.foreign.texts() {
+			*s = k.Text()
+		}
+		a.foreign.row, a.foreign.line = k.Varint(), k.Varint()
 	}
 	switch of {
 	case ofSuppression:
@@ -371,6 +415,11 @@ func (a *against) own(w words) *against {
 	}
 	if x := a.aside; x != nil {
 		for _, s := range []*string{&x.source, &x.snapshot, &x.file, &x.sheet, &x.field, &x.basis} {
+			*s = w.of(*s)
+		}
+	}
+	if x := a.foreign; x != nil {
+		for _, s := range x.texts() {
 			*s = w.of(*s)
 		}
 	}

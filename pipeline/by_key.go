@@ -45,8 +45,14 @@ func (d *dryRunner) meantNameless(records []identified, k int, rejected bool) uu
 }
 
 // meantOf is the record that a row which gave no record means by its key.
-func meantOf(u *register.Unrecorded) uuid.UUID {
-	id, err := uuid.Parse(u.RecordID)
+func meantOf(u *register.Unrecorded) uuid.UUID { return recordOf(u.RecordID) }
+
+// recordOf reads a record id; uuid.Nil if there is none.
+func recordOf(text string) uuid.UUID {
+	if text == "" {
+		return uuid.Nil
+	}
+	id, err := uuid.Parse(text)
 	if err != nil { // there is none
 		return uuid.Nil
 	}
@@ -83,7 +89,7 @@ func (f *facts) followKeys(held func(of map[uuid.UUID][][]importers.Key) error) 
 		f.meant[id] = list
 	}
 	all := func([]importers.LinkKey) bool { return true }
-	err := f.named.each(all, func(a *against) {
+	err := f.named.each(all, func(a *against, _ []importers.LinkKey) {
 		if list, ok := f.meant[a.records[0]]; ok {
 			f.meant[a.records[0]] = addKeys(list, a.keys)
 		}
@@ -91,7 +97,7 @@ func (f *facts) followKeys(held func(of map[uuid.UUID][][]importers.Key) error) 
 	if err != nil {
 		return err
 	}
-	return f.byKey.each(all, func(a *against) {
+	return f.byKey.each(all, func(a *against, _ []importers.LinkKey) {
 		for _, keys := range f.meant[a.records[0]] {
 			said := *a
 			said.records = nil
@@ -163,10 +169,10 @@ func (p *Pipeline) addNamed(ctx context.Context, tx *store.Tx, of map[uuid.UUID]
 			return err
 		}
 	}
-	return register.EachUnrecorded(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
+	return register.EachNamed(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
 		list, ok := of[meantOf(u)]
 		own := u.Batch == p.batch.Name
-		if !ok || !u.Names() || own && slices.Contains(p.asBefore, u.Snapshot) || u.ReplacedBy != "" && !(own && slices.Contains(p.asBefore, u.ReplacedBy)) {
+		if !ok || own && slices.Contains(p.asBefore, u.Snapshot) || u.ReplacedBy != "" && !(own && slices.Contains(p.asBefore, u.ReplacedBy)) {
 			return nil
 		}
 		keys, err := unrecordedKeys(u)
@@ -195,9 +201,9 @@ func (s *settler) named(row *mappings.Row) error {
 // allMeant gives, by record, the subjects that rows which gave no record mean by their keys.
 func (p *Pipeline) allMeant(ctx context.Context, tx *store.Tx) (map[uuid.UUID][][]importers.Key, error) {
 	meant := map[uuid.UUID][][]importers.Key{}
-	err := register.EachUnrecorded(ctx, tx, p.id.Tenant, func(u *register.Unrecorded) error {
-		if id := meantOf(u); id != uuid.Nil && u.ReplacedBy == "" {
-			meant[id] = nil
+	err := register.EachMention(ctx, tx, p.id.Tenant, func(m *register.Mention) error {
+		if m.RecordID != "" && !m.Names() {
+			meant[recordOf(m.RecordID)] = nil
 		}
 		return nil
 	})

@@ -343,6 +343,7 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 		return nil
 	}
 	early := d.configsOnly(in.maps, order)
+	d.facts.links.Asks(d.facts.elsewhere) // all that is linked from here on is this batch's
 	for n, i := range order {
 		if n == early {
 			if err := settle(order[:early]); err != nil {
@@ -359,6 +360,7 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 	if err := d.leftOut(ctx); err != nil {
 		return err
 	}
+	d.facts.links.Asks(false)
 	if err := d.followKeys(ctx); err != nil {
 		return err
 	}

@@ -31,11 +31,12 @@ type facts struct {
 	meant       map[uuid.UUID][][]importers.Key // by record id that byKey has: the subjects, see followKeys
 	kept        map[uuid.UUID][][]importers.Key // by record id: the subjects, as pseudonyms, of records that an undo took out while rows of this batch meant them
 	asked       map[uuid.UUID]bool              // record ids that rows of other batches mean; nothing is added once sources are read
-	keepAll     bool                            // nothing of it is dropped
+	keepAll     bool                            // nothing of it is dropped, but rows of other batches
 	against     []*against                      // of it, once linked, what may speak against a consent of another record
 	mixed       []mixedRow                      // until they are settled
 	unsure      []unsureLink                    // until links are built
-	unsureAt    map[int32]string                // by place: some link there may not come into the register, and where it stands in another batch
+	unsureThere againstStash                    // of rows of other batches
+	unsureAt    map[int32]*foreignRow           // by place: some link there may not come into the register, and where it stands in another batch
 	filed       map[int32][]*against            // by place (see importers.Links), once linked
 	keys        map[uuid.UUID]*keyGroup         // by record id: keys that occur more than once
 	left        map[uuid.UUID]bool              // record ids whose key rows hold that were rejected before and did not come back
@@ -44,9 +45,10 @@ type facts struct {
 	heldRecords map[uuid.UUID]bool              // record ids of held events
 	imported    map[place]bool                  // rows that this batch has brought in before
 	unrecorded  map[uuid.UUID]bool              // what this batch's rows said that gave no record, as the register has it
-	foreign     map[string]register.Unrecorded  // by id: what rejected rows of other batches say against consents
 
 	standsUnrecorded map[register.RowOf]bool // rejected rows of this batch that the register knows of
+
+	elsewhere bool // rows of other batches said something and gave no record
 
 	edition int // of configs, notices and what is pending: it changes with them
 }
@@ -235,7 +237,7 @@ func (f *facts) knowOf(rec *importers.Record, keys []importers.Key, links []impo
 
 // close gives back what is stashed.
 func (f *facts) close() {
-	for _, s := range []*againstStash{&f.heard, &f.byKey, &f.named} {
+	for _, s := range []*againstStash{&f.heard, &f.byKey, &f.named, &f.unsureThere} {
 		s.close()
 	}
 }
@@ -246,7 +248,7 @@ func (f *facts) say(a *against, keys []importers.Key, links []importers.LinkKey)
 		f.sayByKey(*a)
 	}
 	if a.keys = keys; len(a.keys) > 0 {
-		if f.keepAll {
+		if f.keepAll && a.foreign == nil {
 			a.keys = slices.Clone(keys)
 			f.against = append(f.against, a.own(f.words))
 		} else {

@@ -105,7 +105,7 @@ func (f *facts) overrules(a *against, given importers.Event, keys []importers.Ke
 func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 	d.given = heldGiven{number: number, by: map[string][]string{}, erased: map[string][]string{}, shown: map[string]int{}}
 	if !slices.ContainsFunc(d.facts.against, func(a *against) bool {
-		return !a.foreign && (a.aside != nil || a.erasure != nil || d.facts.rejects(a))
+		return a.foreign == nil && (a.aside != nil || a.erasure != nil || d.facts.rejects(a))
 	}) {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 				}
 			}
 			for _, a := range about {
-				if !a.foreign && d.facts.rejects(a) && d.facts.overrules(a, ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
+				if a.foreign == nil && d.facts.rejects(a) && d.facts.overrules(a, ev, keys) && !slices.Contains(d.given.by[a.id()], st.ID) {
 					d.given.by[a.id()] = append(d.given.by[a.id()], st.ID)
 				}
 			}

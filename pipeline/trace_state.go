@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type circle struct {
 	keys       map[importers.Key]bool
 	rows       [][]importers.Key
 	ids        map[string]map[string]bool      // by entity
-	said       []*register.Unrecorded          // in rows that gave no record
+	said       map[string]bool                 // ids of what rows said that gave no record
 	meant      map[uuid.UUID][][]importers.Key // by record id: the subjects that such rows mean by their keys
 	pseudonyms *importers.Pseudonyms           // keys are pseudonyms, since those of such rows are; nil if there are no such rows
 }
@@ -44,11 +45,9 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 		return nil, err
 	}
 	if some {
-		c.pseudonyms = p.id.Pseudonyms()
-		if c.meant, err = p.allMeant(ctx, tx); err != nil {
-			return nil, err
-		}
+		c.pseudonyms, c.meant, c.said = p.id.Pseudonyms(), map[uuid.UUID][][]importers.Key{}, map[string]bool{}
 	}
+	asked := map[uuid.UUID]bool{} // records that such rows mean; true: in the circle
 	for _, k := range c.as(keys) {
 		c.keys[k] = true
 	}
@@ -58,43 +57,67 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 	has := func(keys []importers.Key) bool {
 		return slices.ContainsFunc(keys, func(k importers.Key) bool { return c.keys[k] })
 	}
+	if some && len(keys) > 0 && !c.whole {
+		err := register.EachMention(ctx, tx, p.id.Tenant, func(m *register.Mention) error {
+			if m.RecordID != "" && !m.Names() {
+				asked[recordOf(m.RecordID)] = false
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	var row []importers.Key
 	for pass, grown := 1, len(keys) > 0; grown && !c.whole; pass++ {
 		grown = false
-		add := func(keys []importers.Key) {
+		add := func(record uuid.UUID, keys []importers.Key) {
 			for _, k := range keys {
 				grown = grown || !c.keys[k]
 				c.keys[k] = true
 			}
+			if in, ok := asked[record]; ok && !in {
+				grown, asked[record] = true, true
+			}
 		}
 		for _, name := range speaking {
 			ids := c.ids[name]
-			err := register.EachSubject(ctx, tx, importers.ByName(name), p.id.Tenant, func(id, system string, rec *importers.Record) error {
+			err := register.EachSubjectOf(ctx, tx, importers.ByName(name), p.id.Tenant, nil, func(id, recordID, system string, rec *importers.Record) error {
 				row = importers.AppendSubjectKeys(row[:0], rec, system)
-				keys := c.as(row)
-				if !has(keys) || ids[id] {
+				keys, record := c.as(row), uuid.Nil
+				if len(asked) > 0 {
+					record = recordOf(recordID)
+				}
+				if ids[id] || len(keys) == 0 || !has(keys) && !asked[record] {
 					return nil
 				}
 				ids[id] = true
 				c.rows = append(c.rows, slices.Clone(keys))
-				add(keys)
+				if _, ok := asked[record]; ok {
+					c.meant[record] = addKeys(c.meant[record], row)
+				}
+				add(record, keys)
 				return nil
 			})
 			if err != nil {
 				return nil, err
 			}
 		}
-		if c.pseudonyms != nil {
-			c.said = c.said[:0]
-			err := eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
-				for _, of := range c.meant[meantOf(u)] {
-					keys = append(keys, c.as(of)...)
+		if some {
+			err := register.EachMention(ctx, tx, p.id.Tenant, func(m *register.Mention) error {
+				record := recordOf(m.RecordID)
+				var err error
+				if row, err = m.AppendKeys(row[:0]); err != nil {
+					return unreadable(m.ID, err)
 				}
-				if has(keys) {
-					said := *u
-					c.said = append(c.said, &said)
-					add(keys)
+				if c.said[m.ID] || !has(row) && !asked[record] {
+					return nil
 				}
+				c.said[m.ID] = true
+				if m.Names() {
+					c.meant[record] = addKeys(c.meant[record], row)
+				}
+				add(record, row)
 				return nil
 			})
 			if err != nil {
@@ -102,6 +125,11 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 			}
 		}
 		c.whole = len(c.rows)+len(c.said) > circleRows || grown && pass == circlePasses
+	}
+	if c.whole && some {
+		if c.meant, err = p.allMeant(ctx, tx); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }
@@ -132,11 +160,14 @@ func (p *Pipeline) hear(ctx context.Context, tx *store.Tx, c *circle, f *facts) 
 	if c.whole {
 		return eachStanding(ctx, tx, p.id.Tenant, know)
 	}
-	for _, u := range c.said {
-		keys, err := unrecordedKeys(u)
-		if err == nil {
-			err = know(u, keys)
-		}
+	for list := range slices.Chunk(slices.Sorted(maps.Keys(c.said)), register.MaxIDs) {
+		err := register.UnrecordedByID(ctx, tx, p.id.Tenant, list, func(u *register.Unrecorded) error {
+			keys, err := unrecordedKeys(u)
+			if err != nil {
+				return err
+			}
+			return know(u, keys)
+		})
 		if err != nil {
 			return err
 		}
@@ -266,24 +297,7 @@ func (p *Pipeline) factsOf(ctx context.Context, tx *store.Tx, c *circle, keys []
 // against them. It says what trace says of each.
 func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
 	err = p.db.View(ctx, func(tx *store.Tx) error {
-		some, err := register.HasUnrecorded(ctx, tx, p.id.Tenant)
-		if err != nil || !some {
-			return err
-		}
-		meant, err := p.allMeant(ctx, tx)
-		if err != nil {
-			return err
-		}
-		var who []importers.Key
-		err = eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
-			if u.Rejected && u.Kind != register.UnrecordedLink && u.Batch != p.batch.Name {
-				who = append(who, keys...)
-				for _, of := range meant[meantOf(u)] {
-					who = append(who, of...)
-				}
-			}
-			return nil
-		})
+		who, err := p.mayOppose(ctx, tx)
 		if err != nil || len(who) == 0 {
 			return err
 		}
@@ -338,11 +352,51 @@ func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+// mayOppose gives the keys around which to look for given consents of this batch that rejected rows of other batches speak against: those of
+// the consents, or those of the rows if these are fewer. It gives none if there are none of either.
+func (p *Pipeline) mayOppose(ctx context.Context, tx *store.Tx) (who []importers.Key, err error) {
+	spoken, err := register.SpokenElsewhere(ctx, tx, p.id.Tenant, p.batch.Name)
+	if err != nil || spoken == 0 {
+		return nil, err
+	}
+	own := 0
+	err = register.EachSubjectFrom(ctx, tx, importers.ByName("consent"), p.id.Tenant, p.batch.Name, "status = 'given'", func(_, system string, rec *importers.Record) error {
+		if own++; own > spoken {
+			return errEnough
+		}
+		for _, k := range importers.SubjectKeys(rec, system) {
+			who = append(who, ownKey(k))
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		return who, err
+	}
+	meant, err := p.allMeant(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	who = nil
+	err = register.EachMention(ctx, tx, p.id.Tenant, func(m *register.Mention) (err error) {
+		if !m.Speaks() || m.Batch == p.batch.Name {
+			return nil
+		}
+		for _, of := range meant[recordOf(m.RecordID)] {
+			who = append(who, of...)
+		}
+		if who, err = m.AppendKeys(who); err != nil {
+			err = unreadable(m.ID, err)
+		}
+		return err
+	})
+	return who, err
+}
+
 // foreignAgainst lists the rejected rows of other batches that overrule a given consent.
 func (p *Pipeline) foreignAgainst(f *facts, about []*against, given importers.Event, keys []importers.Key) (list []OpposedBy) {
 	for _, a := range about {
-		if u := f.foreign[a.id()]; a.foreign && u.Batch != p.batch.Name && f.overrules(a, given, keys) {
-			at := OpposedBy{Batch: u.Batch, Snapshot: u.Snapshot, SHA256: u.FileDigest, Place: Place{Source: u.Source, Sheet: u.Sheet, Row: int(u.Row), Line: int(u.Line)}}
+		if r := a.foreign; r != nil && r.batch != p.batch.Name && f.overrules(a, given, keys) {
+			at := OpposedBy{Batch: r.batch, Snapshot: r.snapshot, SHA256: r.digest, Place: Place{Source: r.source, Sheet: r.sheet, Row: int(r.row), Line: int(r.line)}}
 			if !slices.Contains(list, at) {
 				list = append(list, at)
 			}

@@ -54,6 +54,7 @@ func (p *Pipeline) unrecordedFacts(ctx context.Context, tx *store.Tx, f *facts) 
 		if u.ReplacedBy != "" {
 			return nil
 		}
+		f.elsewhere = f.elsewhere || u.Rejected
 		keys, err := unrecordedKeys(u)
 		if err == nil {
 			f.knowUnrecorded(u, keys)
@@ -85,7 +86,8 @@ func eachStanding(ctx context.Context, tx *store.Tx, tenant string, f func(u *re
 func (f *facts) knowUnrecorded(u *register.Unrecorded, keys []importers.Key) {
 	by := f.links.Linker(u.System)
 	links := by.Append(nil, keys)
-	a := &against{standing: standing{rejected: true, foreign: true}}
+	at := &foreignRow{u.Batch, u.Snapshot, u.Source, u.Sheet, u.FileDigest, u.Row, u.Line}
+	a := &against{standing: standing{rejected: true, foreign: at}}
 	ev := importers.Event{ID: u.ID, Status: u.Status, Class: importers.LegacyAssertion, Scope: importers.Scope{Purpose: u.Purpose, Channel: u.Channel},
 		Dated: u.Dated, Earliest: u.Earliest, Latest: u.Latest, ObtainedAt: u.ObtainedAt}
 	switch u.Kind {
@@ -95,7 +97,7 @@ func (f *facts) knowUnrecorded(u *register.Unrecorded, keys []importers.Key) {
 		}
 		f.links.AddDigests(links)
 		if u.Rejected {
-			f.unsure = append(f.unsure, unsureLink{keys: links, from: placeOf(u)})
+			f.unsureThere.add(&against{standing: standing{foreign: at}, keys: keys, erasure: &importers.Erasure{}}, links)
 		}
 		return
 	case register.UnrecordedErasure:
@@ -108,15 +110,6 @@ func (f *facts) knowUnrecorded(u *register.Unrecorded, keys []importers.Key) {
 	}
 	a.meant = meantOf(u)
 	f.say(a, keys, links)
-	if f.foreign == nil {
-		f.foreign = map[string]register.Unrecorded{}
-	}
-	f.foreign[u.ID] = *u
-}
-
-// placeOf says where a row of another batch stands.
-func placeOf(u *register.Unrecorded) string {
-	return fmt.Sprintf("batch %s, snapshot %s, source %s, row %d", u.Batch, u.Snapshot, u.Source, u.Row)
 }
 
 // namedPlaces is how many places of rows a message names at most.
@@ -132,9 +125,8 @@ func (d *decider) elsewhereMessage(rule string, given importers.Event, about []*
 		}
 	}
 	for _, a := range about {
-		if a.foreign && f.overrules(a, given, keys) {
-			u := f.foreign[a.id()]
-			add(placeOf(&u))
+		if r := a.foreign; r != nil && f.overrules(a, given, keys) {
+			add(r.String())
 		}
 	}
 	if len(at) == 0 {
@@ -143,7 +135,7 @@ func (d *decider) elsewhereMessage(rule string, given importers.Event, about []*
 			places = append(places, f.links.Perhaps(keys).Places...)
 		}
 		for _, p := range places {
-			add(f.unsureAt[p])
+			add(f.unsureAt[p].String())
 		}
 	}
 	slices.Sort(at)
@@ -161,9 +153,13 @@ func (d *decider) elsewhereMessage(rule string, given importers.Event, about []*
 func unrecordedKeys(u *register.Unrecorded) ([]importers.Key, error) {
 	keys, err := u.Keys()
 	if err != nil {
-		return nil, &IntegrityError{What: "register", Detail: "what a row said that gave no record (" + u.ID + ") can't be read", Remedy: "restore the database from a backup", Err: err}
+		return nil, unreadable(u.ID, err)
 	}
 	return keys, nil
+}
+
+func unreadable(id string, err error) error {
+	return &IntegrityError{What: "register", Detail: "what a row said that gave no record (" + id + ") can't be read", Remedy: "restore the database from a backup", Err: err}
 }
 
 // The words by which the ledger knows the two parts of the list of a dry-run.

@@ -13,7 +13,7 @@ import (
 type unsureLink struct {
 	keys    []importers.LinkKey
 	records []uuid.UUID // rejected if the key of one of them conflicts; if there are none, for sure
-	from    string      // where it stands, if it is a row of another batch
+	from    *foreignRow // if it is a row of another batch
 }
 
 // linkUnsure notes a row whose links may not come into the register. Rows that are rejected for what others say of their subject are not
@@ -55,7 +55,7 @@ func comesIn(rule string) bool {
 
 // placeUnsure notes where links are unsure, once they are built.
 func (f *facts) placeUnsure() {
-	f.unsureAt = map[int32]string{}
+	f.unsureAt = map[int32]*foreignRow{}
 	for _, u := range f.unsure {
 		if len(u.records) > 0 && !slices.ContainsFunc(u.records, f.conflicts) {
 			continue

@@ -282,6 +282,12 @@ func EachSubjectOf(ctx context.Context, tx *store.Tx, e *importers.Entity, tenan
 	return eachSubject(ctx, tx, e, cond, args, f)
 }
 
+// EachSubjectFrom is EachSubject of the records that a batch stands for and a condition on their columns lets through.
+func EachSubjectFrom(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch, cond string, f func(id, system string, rec *importers.Record) error) error {
+	cond = `tenant = $1 AND ` + cond + ` AND id IN (SELECT id FROM provenance WHERE tenant = $1 AND batch = $2 AND entity = $3 AND ` + live + `)`
+	return eachSubject(ctx, tx, e, cond, []any{tenant, batch, e.Name}, func(id, _, system string, rec *importers.Record) error { return f(id, system, rec) })
+}
+
 // recordColumn holds the record id, which several events may share.
 func recordColumn(e *importers.Entity) string {
 	if e.Event {

@@ -300,6 +300,77 @@ func EachUnrecorded(ctx context.Context, tx *store.Tx, tenant string, f func(*Un
 	return eachUnrecorded(ctx, tx, `tenant = $1`, []any{tenant}, f)
 }
 
+// EachNamed is EachUnrecorded of what says whom records would name (see Unrecorded.Names).
+func EachNamed(ctx context.Context, tx *store.Tx, tenant string, f func(*Unrecorded) error) error {
+	return eachUnrecorded(ctx, tx, `tenant = $1 AND kind = $2 AND record_id <> ''`, []any{tenant, string(UnrecordedLink)}, f)
+}
+
+// Mention is whom something is about that a row said which gave no record, as far as it stands.
+type Mention struct {
+	ID, Batch, System, Subject, RecordID string // as those of Unrecorded
+	Kind                                 UnrecordedKind
+	Rejected                             bool
+}
+
+// Names is that of Unrecorded.
+func (m *Mention) Names() bool { return m.Kind == UnrecordedLink && m.RecordID != "" }
+
+// Speaks reports whether it speaks against consents and stands in a rejected row.
+func (m *Mention) Speaks() bool { return m.Rejected && m.Kind != UnrecordedLink }
+
+// AppendKeys appends the keys of its subject to keys, as pseudonyms.
+func (m *Mention) AppendKeys(keys []importers.Key) ([]importers.Key, error) {
+	return importers.AppendKeys(keys, m.Subject, m.System)
+}
+
+// EachMention calls f for all that rows of the tenant said and that stands. It reads less than EachUnrecorded, which takes a third of the time. The
+// mention is valid until f returns.
+func EachMention(ctx context.Context, tx *store.Tx, tenant string, f func(*Mention) error) error {
+	rows, err := tx.Query(ctx, `
+		SELECT id, batch, system, subject, record_id, kind, rejected
+		FROM unrecorded
+		WHERE tenant = $1 AND replaced_by = ''`, tenant)
+	if err != nil {
+		return fmt.Errorf("read unrecorded: %w", err)
+	}
+	defer rows.Close()
+	var m Mention
+	var kind string
+	var rejected int64
+	for rows.Next() {
+		if err := rows.Scan(&m.ID, &m.Batch, &m.System, &m.Subject, &m.RecordID, &kind, &rejected); err != nil {
+			return fmt.Errorf("read unrecorded: %w", err)
+		}
+		m.Kind, m.Rejected = UnrecordedKind(kind), rejected == 1
+		if err := f(&m); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// UnrecordedByID calls f for what has one of the ids, in their order; it takes no more than MaxIDs.
+func UnrecordedByID(ctx context.Context, tx *store.Tx, tenant string, ids []string, f func(*Unrecorded) error) error {
+	args, marks := []any{tenant}, make([]string, len(ids))
+	for i, id := range ids {
+		args = append(args, id)
+		marks[i] = fmt.Sprintf("$%d", len(args))
+	}
+	return eachUnrecorded(ctx, tx, `tenant = $1 AND id IN (`+strings.Join(marks, ", ")+`)`, args, f)
+}
+
+// SpokenElsewhere counts what rejected rows of other batches say against consents.
+func SpokenElsewhere(ctx context.Context, tx *store.Tx, tenant, batch string) (n int, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT COUNT(*)
+		FROM unrecorded
+		WHERE tenant = $1 AND batch <> $2 AND rejected = 1 AND kind <> $3 AND replaced_by = ''`, tenant, batch, string(UnrecordedLink)).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("read unrecorded: %w", err)
+	}
+	return n, nil
+}
+
 // EachUnrecordedOf is EachUnrecorded of what was imported from one staged file.
 func EachUnrecordedOf(ctx context.Context, tx *store.Tx, o Origin, f func(*Unrecorded) error) error {
 	return eachUnrecorded(ctx, tx, `tenant = $1 AND batch = $2 AND snapshot = $3 AND staged_digest = $4`, []any{o.Tenant, o.Batch, o.Snapshot, o.StagedDigest}, f)
