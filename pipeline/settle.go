@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -23,6 +24,8 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 			Tolerance: sh.src.Tolerance.Rows, Reason: sh.src.Tolerance.Reason, Owner: sh.src.Tolerance.Owner},
 	}
 	defer s.abort()
+	left := sync.OnceValues(func() (bool, error) { return d.leftAny(ctx) })
+	s.wayOut = func(x *identified) (string, error) { return d.Pipeline.wayOut(ctx, x, left) }
 	if err := s.expect(ctx); err != nil {
 		return s.out, nil, err
 	}
@@ -119,7 +122,8 @@ type settler struct {
 		part string
 		w    *staged.Writer
 	}
-	gone map[uuid.UUID]bool // delta: records of the register that no row has given so far
+	wayOut func(x *identified) (string, error) // see wayOut of Pipeline
+	gone   map[uuid.UUID]bool                  // delta: records of the register that no row has given so far
 }
 
 func (s *settler) abort() {
@@ -349,6 +353,13 @@ func (s *settler) tell(row *mappings.Row, x *identified, d *decision, rejected b
 	}
 	if d.rule == "" || d.rule == "row.repeat" || d.rule == "row.known" { // a skipped row is reported once, whatever its records
 		return nil
+	}
+	if d.rule == "register.conflict" && d.message == "" {
+		message, err := s.wayOut(x)
+		if err != nil {
+			return err
+		}
+		return s.report(row, d.rule, d.field, x, worded(message))
 	}
 	return s.report(row, d.rule, d.field, x, worded(d.message))
 }

@@ -302,6 +302,15 @@ func RetractedBy(ctx context.Context, tx *store.Tx, operation string) (map[strin
 	return out, rows.Err()
 }
 
+// AnyLeft reports whether undos left a record of the tenant in the register that is no other batch's as it is.
+func AnyLeft(ctx context.Context, tx *store.Tx, tenant string) (bool, error) {
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM provenance WHERE tenant = $1 AND `+left+` LIMIT 1) found`, tenant).Scan(&n); err != nil {
+		return false, fmt.Errorf("read provenance: %w", err)
+	}
+	return n > 0, nil
+}
+
 // KeptBecause is why a retraction left a record.
 type KeptBecause int
 
