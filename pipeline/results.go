@@ -435,8 +435,9 @@ const FaultSchema = "sheetlift/fault/v1"
 type TraceResult struct {
 	Schema  string        `json:"schema"`
 	Batch   string        `json:"batch"`
-	Entity  string        `json:"entity,omitempty"` // that was asked for
-	Cell    string        `json:"cell,omitempty"`   // that was asked for
+	Entity  string        `json:"entity,omitempty"`  // that was asked for
+	Cell    string        `json:"cell,omitempty"`    // that was asked for
+	Repeats int64         `json:"repeats,omitempty"` // the row of the same sheet that the cell's row repeats, and that gave the records
 	Records []TraceRecord `json:"records"`
 	// Unfinished is what may still change them: while there is any, no state is final.
 	Unfinished []Unfinished `json:"unfinished,omitempty"`

@@ -118,6 +118,17 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 		}
 		return nil
 	})
+	if err == nil && len(found) == 0 {
+		var list []twin
+		list, err = p.twins(ctx, refs, all, origin, snapshot)
+		for _, of := range list {
+			sheets[of.Sheet], snapshots[origin.of(of.Snapshot, of.Source)] = true, true
+			if a := (at{of.Entity, of.ID}); !slices.Contains(found, a) {
+				found = append(found, a)
+			}
+			refs, r.Repeats = append(refs, of.ref), of.Row
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +196,12 @@ func (t *TraceRecord) fieldsOf(refs []cellRef, meant func(*TracePlace) bool) []s
 	var list []string
 	for i := range t.Places {
 		at := &t.Places[i]
-		if !meant(at) || !slices.ContainsFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row }) {
+		k := slices.IndexFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row })
+		if k < 0 || !meant(at) {
 			continue
 		}
 		for field, cells := range at.Cells {
-			if slices.Contains(strings.Fields(cells), refs[0].cell) && !slices.Contains(list, field) {
+			if slices.Contains(strings.Fields(cells), refs[k].cell) && !slices.Contains(list, field) {
 				list = append(list, field)
 			}
 		}

@@ -59,3 +59,28 @@ records:
 		}
 	})
 }
+
+// The cell of a row that repeats another one leads to the record that the other gave, or vouches for.
+func TestTraceCellOfARepeat(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		one, two := receipt("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z"), receipt("C-2", "S-2,two@example.com", "Y", "2025-03-01T10:00:00Z")
+		bad := receipt("C-3", "S-3,three@example.com", "perhaps", "2025-03-01T10:00:00Z")
+		h := newHouse(t, url, rows([]string{one}, nil, nil))
+		h.imported()
+		h.next("second", rows([]string{one, one, two, two, bad, bad}, nil, nil))
+		h.imported()
+		for cell, want := range map[string]int64{"consents.csv!F2": 0, "consents.csv!f3": 2, "consents.csv!F4": 0, "consents.csv!F5": 4} {
+			r, err := h.open().TraceCell(t.Context(), cell, "", false)
+			if err != nil || len(r.Records) != 1 || r.Repeats != want || !slices.Equal(r.Records[0].FromCell, []string{"status"}) {
+				t.Errorf("%s: %+v, %v", cell, r, err)
+			}
+		}
+		for _, cell := range []string{"consents.csv!F7", "consents.csv!F1", "consents.csv!F99"} {
+			var none *pipeline.ErrNoSuchRecord
+			if r, err := h.open().TraceCell(t.Context(), cell, "", false); !errors.As(err, &none) {
+				t.Errorf("%s: %+v, %v", cell, r, err)
+			}
+		}
+	})
+}

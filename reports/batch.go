@@ -50,6 +50,9 @@ func status(p *page, r *pipeline.StatusResult) {
 func trace(p *page, r *pipeline.TraceResult) {
 	if r.Cell != "" {
 		p.line("row of cell %s: %s", clean(r.Cell), counted(len(r.Records), "record"))
+		if r.Repeats > 0 {
+			p.line("the row repeats row %s, which gave what is shown", number(r.Repeats))
+		}
 	} else {
 		p.line("%s under that external id: %s", clean(r.Entity), counted(len(r.Records), "record"))
 	}

@@ -407,6 +407,11 @@ func EachOfRow(ctx context.Context, tx *store.Tx, tenant, batch, source string, 
 	return eachProvenance(ctx, tx, "tenant = $1 AND batch = $2 AND source = $3 AND row = $4", []any{tenant, batch, source, row}, f)
 }
 
+// EachOfDigest calls f for each provenance row of the rows of a source of a batch that have a digest.
+func EachOfDigest(ctx context.Context, tx *store.Tx, tenant, batch, source, digest string, f func(Provenance) error) error {
+	return eachProvenance(ctx, tx, "tenant = $1 AND batch = $2 AND source = $3 AND row_digest = $4", []any{tenant, batch, source, digest}, f)
+}
+
 func eachProvenance(ctx context.Context, tx *store.Tx, cond string, args []any, f func(Provenance) error) error {
 	rows, err := tx.Query(ctx, `
 		SELECT id, entity, batch, snapshot, source, file_digest, sheet, row, line, row_digest, mapping_digest, staged_digest, vouched
