@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -94,13 +95,47 @@ func (p *Pipeline) restageOwn(ctx context.Context, stage string, dry *DryRunResu
 		err = q.seal(r)
 	}
 	if err == nil && (r.Digest != dry.Digest || otherLists(r, dry)) {
-		err = &IntegrityError{What: "dry-run that was imported", Detail: "its files are gone, and from the frozen files and the register as it is now others come out: the register was changed since, by another batch or by corrections",
-			Remedy: "restore " + dir + " from a backup; or " + startedOver}
+		if err = q.othersSince(ctx, rec, dir); err == nil {
+			err = &IntegrityError{What: "dry-run that was imported", Detail: "its files are gone, and from the frozen files and the register as it is now others come out: the register was changed since, by another batch or by corrections",
+				Remedy: "restore " + dir + " from a backup; or " + startedOver}
+		}
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(beside))
 	}
 	return syncRename(beside, dir)
+}
+
+// othersSince is the fault of a dry-run whose files come out otherwise since other batches were undone; nil if none was. It may have named
+// records of theirs (consent.still_given). To import these anew is no way: what this batch's rejected rows say keeps them out.
+func (p *Pipeline) othersSince(ctx context.Context, rec *ledger.Record, dir string) error {
+	var undone []string
+	err := p.db.View(ctx, func(tx *store.Tx) error {
+		list, err := ledger.Batches(ctx, tx, p.id.Tenant, Undo)
+		if err != nil {
+			return err
+		}
+		for _, batch := range list {
+			if batch == p.batch.Name {
+				continue
+			}
+			ops, err := ledger.List(ctx, tx, p.id.Tenant, batch)
+			if err != nil {
+				return err
+			}
+			at := lastUndone(ops)
+			if began := importsBegan(ops, 0); at > rec.StartedAt && began > 0 && began < rec.StartedAt && importsBegan(ops, at) == 0 {
+				undone = append(undone, batch)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(undone) == 0 {
+		return err
+	}
+	named := "batch " + strings.Join(undone, " and batch ")
+	return &IntegrityError{What: "dry-run that was imported", Detail: "its files are gone, and from the frozen files and the register as it is now others come out: " + named + " was undone since, and what rows said of its records can't be told without them",
+		Remedy: "restore " + dir + " from a backup; or, as importing " + named + " again need not bring the same records, " + startedOver + " and import: this batch's rows stand in the frozen files"}
 }
 
 // inputsOf gives what a dry-run rested on, if it is still there: the mappings may have been compiled again, by others, since.

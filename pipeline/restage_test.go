@@ -111,6 +111,30 @@ func TestLostWorkFolder(t *testing.T) {
 			h.mustRun(pipeline.Reconcile)
 			h.survivesLoss()
 		})
+		t.Run("another batch was undone since", func(t *testing.T) {
+			given := rows([]string{receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, nil, nil)
+			said := rows([]string{assertion("W-1", "S-1,one@example.com", "N", "2025-13-01T10:00:00Z")}, nil, nil)
+			h := newHouse(t, fresh(t), given)
+			h.imported()
+			h.next("acme-2027", said)
+			if dry := h.imported(); dry.StillGiven != 1 {
+				t.Fatalf("%+v", dry)
+			}
+			h.next("acme-2026", given)
+			h.undo()
+			h.loseWork()
+			h.next("acme-2027", said)
+			_, err := h.open().Reconcile(t.Context())
+			var other *pipeline.IntegrityError
+			if !errors.As(err, &other) || !strings.Contains(other.Detail, "batch acme-2026 was undone since") || !strings.Contains(other.Remedy, "sheetlift undo") {
+				t.Fatalf("reconcile: %v", err)
+			}
+			h.undo() // as the remedy says
+			if dry := h.imported(); dry.StillGiven != 0 {
+				t.Errorf("%+v", dry)
+			}
+			h.mustVerify()
+		})
 		t.Run("another batch was imported since", func(t *testing.T) {
 			h := newHouse(t, fresh(t), nil)
 			h.mustRun(pipeline.Reconcile)
