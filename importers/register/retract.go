@@ -98,6 +98,12 @@ const (
 	standing = `EXISTS (SELECT 1 FROM provenance o WHERE o.id = r.id AND o.` + live + `)`
 )
 
+// inChunk bounds what conditions ask of provenance to the ids of a chunk, $4 and $5. Each is about one of them, but PostgreSQL joins all of the
+// provenance to a chunk's records where nothing says so: then an undo takes the square of its records.
+func inChunk(cond string) string {
+	return strings.ReplaceAll(cond, `o.id = r.id`, `o.id = r.id AND o.id > $4 AND o.id <= $5`)
+}
+
 // inUse is the condition on a record r of a configuration that another record of the register points to it.
 func inUse(e *importers.Entity) string {
 	if !e.Config {
@@ -139,7 +145,8 @@ func RetractChunk(ctx context.Context, tx *store.Tx, pass RetractPass, after, la
 	if pass.Cond != "" {
 		cond = ` AND r.` + pass.Cond
 	}
-	goes := `r.tenant = $1 AND r.id > $4 AND r.id <= $5` + cond + ` AND (` + unchanged + ` AND NOT ` + wasLeft + ` OR ` + written + `) AND ` + brought + ` AND NOT ` + shared + ` AND NOT ` + inUse(e)
+	goes := `r.tenant = $1 AND r.id > $4 AND r.id <= $5` + cond +
+		inChunk(` AND (`+unchanged+` AND NOT `+wasLeft+` OR `+written+`) AND `+brought+` AND NOT `+shared) + ` AND NOT ` + inUse(e)
 	args := []any{o.Tenant, o.Batch, e.Name, after, last}
 	if err := keepMeant(ctx, tx, e, goes, args, o); err != nil {
 		return 0, err
@@ -214,14 +221,28 @@ func markRetracted(ctx context.Context, tx *store.Tx, cond string, e *importers.
 
 // passOn leaves records to the batches that have them as the register holds them. It returns how many.
 func passOn(ctx context.Context, tx *store.Tx, e *importers.Entity, table, cond, after, last, mark string, o Origin) (n int64, err error) {
-	from := ` FROM ` + table + ` r WHERE r.tenant = $1 AND r.id > $4 AND r.id <= $5` + cond + ` AND ` + brought + ` AND ` + upheld
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*)`+from, o.Tenant, o.Batch, e.Name, after, last).Scan(&n); err != nil {
-		return 0, fmt.Errorf("look for records of other batches in %s: %w", table, err)
+	rows, err := tx.Query(ctx, `
+		UPDATE provenance SET snapshot = snapshot || $6
+		WHERE tenant = $1 AND batch = $2 AND entity = $3 AND id > $4 AND id <= $5 AND `+live+`
+			AND id IN (SELECT r.id FROM `+table+` r WHERE r.tenant = $1 AND r.id > $4 AND r.id <= $5`+cond+inChunk(` AND `+brought+` AND `+upheld)+`)
+		RETURNING id`,
+		o.Tenant, o.Batch, e.Name, after, last, mark+Passed)
+	if err != nil {
+		return 0, fmt.Errorf("pass on records of %s: %w", table, err)
 	}
-	if n == 0 {
-		return 0, nil
+	defer rows.Close()
+	passed := map[string]bool{} // a record may have several rows
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return 0, fmt.Errorf("pass on records of %s: %w", table, err)
+		}
+		passed[id] = true
 	}
-	return n, markRetracted(ctx, tx, ` AND id IN (SELECT r.id`+from+`)`, e, after, last, mark+Passed, o)
+	if err := rows.Err(); err != nil {
+		return 0, fmt.Errorf("pass on records of %s: %w", table, err)
+	}
+	return int64(len(passed)), nil
 }
 
 // forgetLeft marks what batches left of records that are gone as undone and no more: a record that comes back is not theirs.
@@ -335,10 +356,24 @@ type Kept struct {
 func EachKept(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant, batch, mark string, f func(Kept) error) error {
 	var why int64
 	columns := `CASE WHEN ` + shared + ` THEN 0 WHEN NOT ` + written + ` THEN 1 ELSE 2 END`
-	return eachLeft(ctx, tx, e, []any{tenant, batch, e.Name, mark + Left}, columns, []any{&why}, func(k Kept) error {
-		k.Why = KeptBecause(why)
-		return f(k)
-	})
+	args := []any{tenant, batch, e.Name, mark + Left}
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM provenance p WHERE `+endsSo+` LIMIT 1) found`, args...).Scan(&n); err != nil {
+		return fmt.Errorf("read what an undo left of %s: %w", e.Name, err)
+	}
+	if n == 0 { // mostly: then there is no need to look for each of its tables
+		return nil
+	}
+	for _, table := range e.Tables {
+		err := eachLeft(ctx, tx, e, ` JOIN `+table+` r ON r.id = p.id`, args, columns, []any{&why}, func(k Kept) error {
+			k.Why = KeptBecause(why)
+			return f(k)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EachPassedOn calls f for each record of the entity that the retraction with that mark left to other batches, once.
@@ -347,7 +382,8 @@ func EachPassedOn(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant
 	var by *string
 	columns := `(SELECT MIN(o.vouched) FROM provenance o WHERE o.id = p.id AND o.batch = $2 AND o.snapshot LIKE '%' || $4),
 		(SELECT MIN(o.batch) FROM provenance o WHERE o.id = p.id AND o.batch <> $2 AND o.` + live + `)`
-	return eachLeft(ctx, tx, e, []any{tenant, batch, e.Name, mark + Passed}, columns, []any{&vouched, &by}, func(k Kept) error {
+	// The record is held, or the ending would have gone with it.
+	return eachLeft(ctx, tx, e, "", []any{tenant, batch, e.Name, mark + Passed}, columns, []any{&vouched, &by}, func(k Kept) error {
 		if by == nil { // brought anew since
 			return nil
 		}
@@ -356,42 +392,40 @@ func EachPassedOn(ctx context.Context, tx *store.Tx, e *importers.Entity, tenant
 	})
 }
 
-// eachLeft calls f for each record of the entity that the register holds and a batch has undone provenance of, once, at its first place. args
-// are tenant, batch, entity, and how the snapshot of that provenance ends; more takes what columns give, which may be of r and of p.
-func eachLeft(ctx context.Context, tx *store.Tx, e *importers.Entity, args []any, columns string, more []any, f func(Kept) error) error {
-	for _, table := range e.Tables {
-		err := func() error {
-			rows, err := tx.Query(ctx, `
-				SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line, `+columns+`
-				FROM provenance p
-				JOIN `+table+` r ON r.id = p.id
-				WHERE p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4
-				ORDER BY p.source, p.row, p.id, p.obtained_at`, args...)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			told := map[string]bool{}
-			for rows.Next() {
-				var id string
-				var k Kept
-				if err := rows.Scan(append([]any{&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line}, more...)...); err != nil {
-					return err
-				}
-				if told[id] {
-					continue
-				}
-				told[id] = true
-				k.Snapshot, _, _ = strings.Cut(k.Snapshot, Retracted)
-				if err := f(k); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
-		}()
-		if err != nil {
-			return fmt.Errorf("read what an undo left of %s: %w", table, err)
+// endsSo is the condition on provenance p of a batch that its snapshot ends in some way: $1 to $4 are tenant, batch, entity and ending.
+const endsSo = `p.tenant = $1 AND p.batch = $2 AND p.entity = $3 AND p.snapshot LIKE '%' || $4`
+
+// eachLeft calls f for each record of the entity that a batch has undone provenance of, once, at its first place. args are those of endsSo; join
+// may add the record r, and more takes what columns give, which may be of r and of p.
+func eachLeft(ctx context.Context, tx *store.Tx, e *importers.Entity, join string, args []any, columns string, more []any, f func(Kept) error) error {
+	fault := func(err error) error { return fmt.Errorf("read what an undo left of %s: %w", e.Name, err) }
+	rows, err := tx.Query(ctx, `
+		SELECT p.id, p.snapshot, p.source, p.sheet, p.row, p.line, `+columns+`
+		FROM provenance p`+join+`
+		WHERE `+endsSo+`
+		ORDER BY p.source, p.row, p.id, p.obtained_at`, args...)
+	if err != nil {
+		return fault(err)
+	}
+	defer rows.Close()
+	told := map[string]bool{}
+	for rows.Next() {
+		var id string
+		var k Kept
+		if err := rows.Scan(append([]any{&id, &k.Snapshot, &k.Source, &k.Sheet, &k.Row, &k.Line}, more...)...); err != nil {
+			return fault(err)
 		}
+		if told[id] {
+			continue
+		}
+		told[id] = true
+		k.Snapshot, _, _ = strings.Cut(k.Snapshot, Retracted)
+		if err := f(k); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fault(err)
 	}
 	return nil
 }
