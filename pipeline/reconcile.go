@@ -121,7 +121,7 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 		}
 	}
 	if err == nil {
-		r.StillGivenElsewhere, err = p.opposedElsewhere(ctx)
+		r.StillGivenElsewhere, _, err = p.opposedElsewhere(ctx)
 	}
 	return r, err
 }

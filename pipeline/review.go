@@ -39,6 +39,11 @@ func (p *Pipeline) Review(ctx context.Context) (*ReviewResult, error) {
 		if err := rv.judged(ctx); err != nil {
 			return nil, err
 		}
+		if rv.imp != nil {
+			if r.Judged.StillGivenElsewhere, r.Judged.StillGivenBatches, err = p.opposedElsewhere(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	rv.digests()
 	return r, nil

@@ -89,13 +89,16 @@ type ReviewJudged struct {
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
 	// StillGiven counts the given consents in the register that rejected rows speak against.
-	StillGiven int             `json:"still_given,omitempty"`
-	Evidence   []EvidenceCount `json:"evidence"`
-	Timeline   Timeline        `json:"timeline"`
-	CaseList   []ReviewCase    `json:"case_list"` // open ones that are overdue or due soon, the most urgent first
-	CaseLeft   int             `json:"cases_left_out,omitempty"`
-	Kinds      []CaseKind      `json:"case_kinds"`
-	Gaps       GapTable        `json:"gaps"`
+	StillGiven int `json:"still_given,omitempty"`
+	// StillGivenElsewhere is that of reconcile, as of now; StillGivenBatches are the batches whose rejected rows these are.
+	StillGivenElsewhere int             `json:"still_given_elsewhere,omitempty"`
+	StillGivenBatches   []string        `json:"still_given_batches,omitempty"`
+	Evidence            []EvidenceCount `json:"evidence"`
+	Timeline            Timeline        `json:"timeline"`
+	CaseList            []ReviewCase    `json:"case_list"` // open ones that are overdue or due soon, the most urgent first
+	CaseLeft            int             `json:"cases_left_out,omitempty"`
+	Kinds               []CaseKind      `json:"case_kinds"`
+	Gaps                GapTable        `json:"gaps"`
 }
 
 // EvidenceCount counts the consents of one source and purpose. Purpose is empty for those that name none, and OtherPurposes

@@ -294,8 +294,8 @@ func (p *Pipeline) factsOf(ctx context.Context, tx *store.Tx, c *circle, keys []
 }
 
 // opposedElsewhere counts the consents that this batch brought, and that the register holds as given though rejected rows of other batches speak
-// against them. It says what trace says of each.
-func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
+// against them, and names these batches. It says what trace says of each.
+func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, batches []string, err error) {
 	err = p.db.View(ctx, func(tx *store.Tx) error {
 		who, err := p.mayOppose(ctx, tx)
 		if err != nil || len(who) == 0 {
@@ -313,14 +313,15 @@ func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		var opposed []string
+		opposed := map[string][]OpposedBy{}
 		err = near.each(ctx, tx, importers.ByName("consent"), p.id.Tenant, "status = 'given'", "", func(st *register.Stored, obtained int64) {
 			keys := importers.SubjectKeys(&st.Record, st.System)
 			subject := f.links.Subject(keys)
 			about := f.about(subject)
 			doubted := f.doubted(about, subject, keys)
 			given := importers.EventOf(&st.Record, st.ID, importers.Class(st.Class), obtained)
-			if given.ExpiresAt != 0 && given.ExpiresAt <= now || len(p.foreignAgainst(f, doubted, given, keys)) == 0 {
+			by := p.foreignAgainst(f, doubted, given, keys)
+			if given.ExpiresAt != 0 && given.ExpiresAt <= now || len(by) == 0 {
 				return
 			}
 			stands, _ := f.opposing(doubted, given.Scope, keys)
@@ -328,13 +329,13 @@ func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
 				return
 			}
 			if erased, _ := importers.Erased(given, erasures(about)); !erased {
-				opposed = append(opposed, st.ID)
+				opposed[st.ID] = by
 			}
 		})
 		if err != nil {
 			return err
 		}
-		for _, id := range opposed {
+		for id, by := range opposed {
 			own := false
 			err := register.EachProvenance(ctx, tx, p.id.Tenant, p.batch.Name, id, func(pr register.Provenance) error {
 				own = own || pr.Batch == p.batch.Name && !strings.Contains(pr.Snapshot, register.Retracted)
@@ -345,11 +346,17 @@ func (p *Pipeline) opposedElsewhere(ctx context.Context) (n int, err error) {
 			}
 			if own {
 				n++
+				for _, at := range by {
+					if !slices.Contains(batches, at.Batch) {
+						batches = append(batches, at.Batch)
+					}
+				}
 			}
 		}
 		return nil
 	})
-	return n, err
+	slices.Sort(batches)
+	return n, batches, err
 }
 
 // mayOppose gives the keys around which to look for given consents of this batch that rejected rows of other batches speak against: those of

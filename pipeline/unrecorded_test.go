@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -348,6 +349,13 @@ func TestRuleWhatOthersOpposeIsCounted(t *testing.T) {
 			st, err := h.open().Status(t.Context())
 			if err != nil || got.StillGivenElsewhere != want || st.StillGiven+got.StillGiven > 0 {
 				t.Errorf("status %+v, %v, reconcile %+v; want %d", st, err, got, want)
+			}
+			var by []string
+			if want > 0 {
+				by = []string{"acme-2027"}
+			}
+			if j := review(t, h).Judged; j.StillGivenElsewhere != want || !slices.Equal(j.StillGivenBatches, by) {
+				t.Errorf("the review counts %d, of %v; want %d, of %v", j.StillGivenElsewhere, j.StillGivenBatches, want, by)
 			}
 			if want > 0 {
 				h.wantState("G-1", "given receipt") // that of G-4

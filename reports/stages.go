@@ -220,13 +220,21 @@ func stillGiven(p *page, n int) {
 	}
 }
 
-// stillGivenElsewhere says the same of rejected rows of other batches, which have the findings.
-func stillGivenElsewhere(p *page, n int) {
-	switch {
-	case n == 1:
-		p.prose("  ", "1 consent of this batch is given in the register though a rejected row of another batch speaks against it (trace of the consent names the row)")
-	case n > 1:
-		p.prose("  ", counted(n, "consent")+" of this batch are given in the register though rejected rows of other batches speak against them (trace of a consent names the rows)")
+// StillGivenElsewhere words the same of rejected rows of other batches, which have the findings. The batches need not be named.
+func StillGivenElsewhere(n int, batches []string) string {
+	where := ""
+	if len(batches) > 0 {
+		where = ": " + clean(strings.Join(batches, ", "))
+	}
+	if n == 1 {
+		return "1 consent of this batch is given in the register though a rejected row of another batch speaks against it" + where + " (trace of the consent names the row)"
+	}
+	return counted(n, "consent") + " of this batch are given in the register though rejected rows of other batches speak against them" + where + " (trace of a consent names the rows)"
+}
+
+func stillGivenElsewhere(p *page, n int, batches []string) {
+	if n > 0 {
+		p.prose("  ", StillGivenElsewhere(n, batches))
 	}
 }
 
@@ -313,7 +321,7 @@ func reconcile(p *page, r *pipeline.ReconcileResult) {
 	}
 	p.head("reconcile", &r.Outcome, verdict)
 	stillGiven(p, r.StillGiven)
-	stillGivenElsewhere(p, r.StillGivenElsewhere)
+	stillGivenElsewhere(p, r.StillGivenElsewhere, nil)
 	if p.brief && r.Passed {
 		return
 	}

@@ -151,6 +151,10 @@ func judge(r *pipeline.ReviewResult) verdict {
 		v.Sentence += " " + reports.StillGiven(j.StillGiven) + ": see consent.still_given."
 		v.Class = "bad"
 	}
+	if j.StillGivenElsewhere > 0 && j.Complete {
+		v.Sentence += " " + reports.StillGivenElsewhere(j.StillGivenElsewhere, j.StillGivenBatches) + "."
+		v.Class = "bad"
+	}
 	return v
 }
 

@@ -431,6 +431,11 @@ func TestVerdictNamesWhatStaysGiven(t *testing.T) {
 	if v := judge(r); v.Class != "bad" || !strings.Contains(v.Sentence, "1 consent in the register is given though a rejected row speaks against it") {
 		t.Errorf("%+v", v)
 	}
+	r.Judged.StillGiven, r.Judged.StillGivenElsewhere, r.Judged.StillGivenBatches = 0, 3, []string{"spring", "summer"}
+	want := "3 consents of this batch are given in the register though rejected rows of other batches speak against them: spring, summer (trace of a consent names the rows)."
+	if v := judge(r); v.Class != "bad" || !strings.Contains(v.Sentence, want) || !strings.Contains(render(t, r), want) {
+		t.Errorf("%+v", v)
+	}
 }
 
 // Names of files have no blanks, so the page says where they may be parted; otherwise one long name makes its table wider than the page.

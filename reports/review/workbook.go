@@ -159,6 +159,9 @@ func overview(b *book, r *pipeline.ReviewResult) {
 		if n := r.Judged.StillGiven; n > 0 {
 			add("consents given in the register though a rejected row speaks against them", n)
 		}
+		if n := r.Judged.StillGivenElsewhere; n > 0 {
+			add("consents of this batch given in the register though a rejected row of another batch speaks against them: "+strings.Join(r.Judged.StillGivenBatches, ", "), n)
+		}
 		add("cases counted as of", r.AsOf)
 		add("cases open", r.Judged.Cases.Open)
 		add("cases overdue", r.Judged.Cases.Overdue)
