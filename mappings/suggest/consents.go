@@ -36,6 +36,7 @@ func (s *suggestion) consents() {
 			list = append(list, r)
 		}
 	}
+	list = s.confirmations(list)
 	for _, col := range s.left {
 		s.used[col] = true
 		for i := range list {
@@ -260,8 +261,11 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 // general reports whether a header asks no question of its own: a status, or an opt-out.
 func (s *suggestion) general(col int) bool {
 	header := plain(s.look.Columns[col].Header)
-	return s.look.optout(col) || fits("asks", header) == 0 && fits("category", header) == 0
+	return s.look.optout(col) || slices.Contains(states, header) || fits("asks", header) == 0 && fits("category", header) == 0
 }
+
+// states are headers of states of the answer beside them, which ask nothing else.
+var states = strings.Fields("doubleoptin doubleoptinstatus doppeloptin doppeloptinstatus doistatus doubleoptinconfirmed optinstatus optinconfirmed optinbestatigt subscriptionstatus subscriberstatus")
 
 // ownPurposes asks for the purpose of an answer whose header is another question than that of an answer with the same one.
 func (s *suggestion) ownPurposes(list []Record) {

@@ -41,12 +41,19 @@ func term(list, word string) (string, bool) {
 }
 
 // endings are words for a request that ended, one way or the other.
-var endings = func() (list []string) {
-	for word := range strings.SplitSeq("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan", "|") {
+var endings = sameWords("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan")
+
+// waiting are words for an answer that was given and not confirmed.
+var waiting = sameWords("pending|waiting|unconfirmed|not confirmed|not activated|unactivated|validating|awaiting confirmation|pending confirmation|confirmation pending|confirmation sent|ausstehend|offen|nicht bestätigt|unbestätigt|bestätigung ausstehend|" +
+	"non confirmé|non confirmée|en attente|en attente de confirmation|no confirmado|no confirmada|sin confirmar|pendiente|pendiente de confirmación|non confermato|non confermata|in attesa|in attesa di conferma|" +
+	"não confirmado|não confirmada|pendente|aguardando confirmação|niet bevestigd|onbevestigd|in afwachting|wacht op bevestiging")
+
+func sameWords(lines string) (list []string) {
+	for word := range strings.SplitSeq(lines, "|") {
 		list = append(list, mappings.SameWord(word))
 	}
 	return list
-}()
+}
 
 // stems are pieces of words, letters and digits only, that name a right in a longer text, such as "Right of access (Art. 15)".
 var stems = map[string]map[string][]string{
