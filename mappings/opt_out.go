@@ -25,11 +25,11 @@ const (
 // The words below are without case and marks, in the seven languages. A word of a header fits if it begins with one.
 var (
 	// barring are what a contact point must not be used is called by, wherever in a word they stand: sperr in Werbesperre.
-	barring = strings.Fields("sperr verbot abgemeld abmeld abbestell optout optedout unsub widerspr widerruf suppress withdr objection objected blacklist blocklist geblock geblokk gebann")
+	barring = strings.Fields("sperr verbot abgemeld abmeld abbestell optout optedout unsub widerspr widerruf suppress withdr objection objected blacklist blocklist geblock geblokk gebann unterdruck onderdruk")
 	// barred are the beginnings of words that say the same.
 	barred = strings.Fields("robinson block bloq blocc blokk bloctel exclu esclu ausschl ausgeschl uitgeslo uitsluit escluid refus rifiut recusa recuso recuse rechaz abgelehnt ablehn weiger verweiger geweiger declin " +
 		"reject rejet denied deny interdi prohib proib vietat verbod forbid banned untersag unerwunscht unwanted ongewenst indesider oppos opos objecion objecao objecoes obiez bezwaar verzet " +
-		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revok dnc")
+		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revok dnc supres soppress")
 	// harmless begin like those, and bar nothing.
 	harmless = strings.Fields("blockchain exclusiv exclusief esclusiv opposite oposiciones")
 	// optOut are pieces of headers that ask for an opt-out, as PlainHeader has them: several words, or names of lists of people that must not be

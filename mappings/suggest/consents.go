@@ -53,7 +53,7 @@ func (s *suggestion) consents() {
 		left = append(left, s.leaving(col))
 	}
 	tellApart(left)
-	list = slices.Concat(list, left, dead, s.flags())
+	list = slices.Concat(list, left, dead, s.reasons(), s.flags())
 	for i := range list {
 		s.everyNumber(&list[i])
 		order(&list[i])
@@ -219,6 +219,9 @@ func (s *suggestion) joinedOn(r *Record, status *Field) {
 	}
 }
 
+// ofContact are reasons that words beside the answers give not to use a contact point.
+var ofContact = []string{"objection", "complaint", "bounce", "invalid"}
+
 // undeliverable drafts suppressions for the words of a status that say something of the address and nothing of the person: a bounce is no
 // withdrawal.
 func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
@@ -229,7 +232,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 		if _, answer := term(answers, word); answer {
 			continue
 		}
-		if reason, ok := meaning("reason", word); ok && (reason == "bounce" || reason == "complaint" || reason == "invalid") {
+		if reason, ok := meaning("reason", word); ok && slices.Contains(ofContact, reason) {
 			by[reason] = append(by[reason], c.As(word))
 			all = append(all, c.As(word))
 		}
@@ -239,7 +242,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 		return nil
 	}
 	r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: all})
-	for _, reason := range []string{"bounce", "complaint", "invalid"} {
+	for _, reason := range ofContact {
 		if len(by[reason]) == 0 {
 			continue
 		}
