@@ -360,16 +360,25 @@ func (s *suggestion) anyBasis(r *Record) {
 	}
 }
 
+// mail are words that one language has for e-mail and the next for letters.
+var mail = strings.Fields("mail mails mailings correo correos correio correios")
+
 func (s *suggestion) channel(r *Record, header string, several bool) {
 	channel := channelOf(plain(header))
-	if _, mapped := s.at["channel"]; mapped || channel == "" && !several {
+	letters := channel == "" && optsOut(header) == mappings.NoOptOut && slices.ContainsFunc(wordsOf(header), func(word string) bool { return slices.Contains(mail, word) })
+	if _, mapped := s.at["channel"]; mapped || channel == "" && !several && !letters {
 		return
 	}
 	f := Field{Name: "channel", Confirm: true}
-	if channel != "" {
+	switch {
+	case channel != "":
 		s.ctx.State(&f, "consent", channel)
 		f.why("the header names it")
-	} else {
+	case letters:
+		s.ctx.State(&f, "consent", "")
+		f.Spec.Const = nil
+		f.ask("const", "does the header speak of e-mail or of letters? email or post")
+	default:
 		s.ctx.State(&f, "consent", "any")
 		f.why("the header names no channel, and several columns answer")
 	}

@@ -388,7 +388,7 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		}
 	case importers.Date, importers.DateTime:
 		s.look.Date(&out, col)
-		if f.Name == "occurred_at" && fits("occurred_at", plain(c.Header)) == 0 && !s.look.leaves(col) {
+		if _, consent := dayOf(c.Header); f.Name == "occurred_at" && !consent && fits("occurred_at", plain(c.Header)) == 0 && !s.look.leaves(col) {
 			out.why("its header does not say of what it is the time: take this field away unless it is that of the answer")
 		}
 	case importers.ID:
