@@ -25,9 +25,9 @@ func (s *suggestion) consents() {
 	switch col, named := s.at["lawful_basis"]; {
 	case len(s.answers) == 0:
 		list = append(list, s.joined())
-	case named && len(s.optouts) == len(s.answers): // nothing but the basis says who consented
-		if r := s.byBasis(col); slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.Enum != nil }) {
-			for _, col := range s.optouts {
+	case named && !slices.ContainsFunc(s.answers, func(col int) bool { return s.look.optsOut(col) == mappings.NoOptOut }): // nothing but the basis says who consented
+		if r := s.byBasis(col); !s.look.noConsent(col) {
+			for _, col := range s.answers {
 				if yes := s.look.against(col, true); len(yes) > 0 {
 					r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: yes})
 					r.Why = append(r.Why, "unless "+s.look.Say(col)+" says no")
@@ -430,12 +430,22 @@ func (s *suggestion) byBasis(col int) Record {
 	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
 	status.why(s.counts(col))
 	status.why("only a basis that is consent is one; other bases are no consent, and such rows are skipped")
+	several := status.severalBases(c)
 	for _, word := range c.vocabulary() {
-		switch basis, ok := meaning("lawful_basis", word); {
-		case ok && basis == "consent":
-			status.Spec.Enum["given"] = append(status.Spec.Enum["given"], c.As(word))
-		case ok:
-			status.Spec.NullTokens = append(status.Spec.NullTokens, c.As(word))
+		ones := []string{c.As(word)}
+		if several {
+			ones = basesIn(c.As(word))
+		}
+		for _, one := range ones {
+			if slices.Contains(status.Spec.Enum["given"], one) || slices.Contains(status.Spec.NullTokens, one) {
+				continue
+			}
+			switch basis, ok := meaning("lawful_basis", one); {
+			case ok && basis == "consent":
+				status.Spec.Enum["given"] = append(status.Spec.Enum["given"], one)
+			case ok, saysNothing(one) && !saysYes(one):
+				status.Spec.NullTokens = append(status.Spec.NullTokens, one)
+			}
 		}
 	}
 	if len(status.Spec.Enum) == 0 {
@@ -443,6 +453,20 @@ func (s *suggestion) byBasis(col int) Record {
 		status.ask("enum", "none of its words is known as consent: map them, as given: [words]")
 	}
 	return s.record(&status, s.look.File, s.look.Sheet)
+}
+
+// noConsent reports whether each word of a column is a lawful basis other than consent.
+func (l *Look) noConsent(col int) bool {
+	c := &l.Columns[col]
+	return c.Hidden == 0 && len(c.Words) > 0 && !slices.ContainsFunc(c.vocabulary(), func(word string) bool {
+		return slices.ContainsFunc(basesIn(word), func(one string) bool {
+			basis, ok := meaning("lawful_basis", one)
+			if says, silent := term(answers, one); silent && says == "" {
+				return false
+			}
+			return !ok || basis == "consent"
+		})
+	})
 }
 
 // leaving drafts the withdrawals of a column of days on which people left.

@@ -336,7 +336,7 @@ func (l *Look) basis(r *reading) bool {
 	}
 	known, _ := l.Columns[col].share("lawful_basis")
 	c := &l.Columns[col]
-	return known*2 > c.Filled && known > 0 || c.Filled > 0 && (len(c.Words) == 0 || c.Hidden > 0) && fits("lawful_basis", plain(c.Header)) >= 10 // then its words are asked for
+	return known*2 > c.Filled && known > 0 || c.Filled > 0 && (len(c.Words) == 0 || c.Hidden > 0) && fits("lawful_basis", plain(c.Header)) >= len("baselegal") // then its words are asked for
 }
 
 // devices reports whether the sheet is a log of a web site, whose ids are those of devices.

@@ -63,8 +63,21 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	c := &s.look.Columns[col]
 	unknown := 0
 	enum := map[string]mappings.Strings{}
+	several := list == "lawful_basis" && f.severalBases(c)
 	for _, word := range c.vocabulary() {
+		if several && strings.Contains(word, basesParted) {
+			for _, one := range basesIn(c.As(word)) {
+				if t, _ := meaning(list, one); !slices.ContainsFunc(enum[t], func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(one) }) && c.Words[mappings.FoldWord(one)] == 0 {
+					enum[t] = append(enum[t], one)
+				}
+			}
+			continue
+		}
 		t, ok := meaning(list, word)
+		if list == "lawful_basis" && !ok { // not applicable
+			says, silent := term(answers, word)
+			ok = silent && says == ""
+		}
 		switch {
 		case !ok && s.look.skipped(c, word):
 		case !ok:
@@ -404,4 +417,26 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		s.enum(&out, col, list)
 	}
 	return out
+}
+
+// basesParted stands between the bases of one cell.
+const basesParted = ";"
+
+func basesIn(cell string) (list []string) {
+	for one := range strings.SplitSeq(cell, basesParted) {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// severalBases reports whether some cells of a column name several lawful bases, each of which is known, and drafts how they are parted.
+func (f *Field) severalBases(c *Column) bool {
+	for word := range c.Words {
+		if list := basesIn(word); len(list) > 1 && !slices.ContainsFunc(list, func(one string) bool { _, ok := meaning("lawful_basis", one); return !ok }) {
+			f.Spec.Split = basesParted
+		}
+	}
+	return f.Spec.Split != ""
 }
