@@ -140,7 +140,7 @@ func (pl *Plan) wholeRow(b *source.Block, i int) bool {
 		pl.row.Verdict = Rejected
 		return true
 	}
-	if b.Line == nil || pl.headerRow == 0 || len(b.Width) <= i {
+	if b.Line == nil || pl.m.Header.None || len(b.Width) <= i {
 		return false
 	}
 	switch columns := len(pl.profile.Header); {

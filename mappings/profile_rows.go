@@ -24,6 +24,12 @@ func (p *Profiler) Add(b *source.Block) error {
 			return err
 		}
 	}
+	for ; from < b.Rows() && b.RowNum[from] < p.m.Header.First; from++ {
+		if rowHolds(b, from) {
+			p.p.Above++
+			p.p.Titles = b.RowNum[from]
+		}
+	}
 	if err := p.headerTwice(b, from); err != nil {
 		return err
 	}

@@ -254,10 +254,19 @@ func (l *Look) suppressions(s *signs) *Kind {
 	if l.named("suppression") {
 		k.say(4, "contact points under a name that says they must not be used")
 	}
+	barred := -1
+	for _, f := range []string{"email", "phone"} {
+		if col, ok := r.at[f]; ok && l.optout(col) && l.Columns[col].Filled > 0 {
+			barred = col
+		}
+	}
+	if barred >= 0 {
+		k.say(4, "contact points under the header of %s, which says that they must not be used", l.Say(barred))
+	}
 	if len(s.left) > 0 && !l.joins() {
 		k.say(3, "%s says since when a contact point must not be used", l.Say(s.left[0]))
 	}
-	if !l.named("suppression") && !reason && len(s.left) == 0 {
+	if !l.named("suppression") && !reason && len(s.left) == 0 && barred < 0 {
 		return nil
 	}
 	return k

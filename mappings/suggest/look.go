@@ -19,6 +19,7 @@ type Look struct {
 	Sheet     string // worksheet; "" for text files
 	SheetNum  int    // from 1
 	HeaderRow int    // 0: the sheet has no header
+	FirstRow  int    // of a list without a header, where titles stand above it; else 0
 	Rows      int    // below the header
 	Columns   []Column
 
@@ -104,7 +105,7 @@ func (l *Look) column(i int) *Column {
 // Add takes the next block of the sheet; rows up to the header are passed over.
 func (l *Look) Add(b *source.Block) {
 	for i := range b.Rows() {
-		if b.RowNum[i] <= l.HeaderRow {
+		if b.RowNum[i] <= l.HeaderRow || b.RowNum[i] < l.FirstRow {
 			continue
 		}
 		holds, first, word, reached := false, -1, "", false

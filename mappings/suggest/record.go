@@ -319,7 +319,7 @@ func (s *suggestion) unused(f *importers.Field) string {
 	var list []string
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if day := f.Type == importers.Date || f.Type == importers.DateTime; !s.used[col] && c.Header != "" && (!day || c.Dates.All() > 0) {
+		if day := f.Type == importers.Date || f.Type == importers.DateTime; !s.used[col] && (c.Header != "" || s.look.HeaderRow == 0 && c.Filled > 0) && (!day || c.Dates.All() > 0) {
 			list = append(list, s.look.Say(col))
 		}
 	}

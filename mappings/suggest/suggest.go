@@ -8,6 +8,8 @@
 package suggest
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,7 +44,7 @@ func Suggest(l *Look, ctx *Context) *Draft {
 }
 
 func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
-	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow}
+	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow, FirstRow: l.FirstRow}
 	if mappings.LooksPersonal(d.Sheet) {
 		d.Sheet = "" // batch.yaml says which sheet it is
 	}
@@ -66,7 +68,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		d.Head = append(d.Head, l.unread(s.used)...)
 	}
 	if l.HeaderRow == 0 {
-		d.Head = append(d.Head, headless)
+		d.Head = append(d.Head, l.noHeader())
 	}
 	for i := range l.Columns {
 		if !s.used[i] && (l.Columns[i].Header != "" || l.HeaderRow == 0 && l.Columns[i].Filled > 0) {
@@ -165,8 +167,13 @@ type suggestion struct {
 	why   string
 }
 
-// headless says of a sheet without a header what follows from it.
-const headless = "The first row holds values, and no headers: it is read like the others, and columns are named by their letters. If it is a header, write header: { row: N }."
+// noHeader says of a sheet without a header what follows from it.
+func (l *Look) noHeader() string {
+	if l.FirstRow > 0 {
+		return fmt.Sprintf("Row %d holds values, and the rows above it are no header: it is read like those below it, and columns are named by their letters. If a row above it is the header, write header: { row: N }.", l.FirstRow)
+	}
+	return "The first row holds values, and no headers: it is read like the others, and columns are named by their letters. If it is a header, write header: { row: N }."
+}
 
 // Unknown says why nothing is suggested for a sheet.
 func (l *Look) Unknown() string {
@@ -195,7 +202,7 @@ func Bare(l *Look, ctx *Context) []byte {
 	w := &writer{}
 	w.comment(0, "Nothing is suggested: "+l.Unknown()+".")
 	if l.HeaderRow == 0 {
-		w.comment(0, headless)
+		w.comment(0, l.noHeader())
 	}
 	for col := range l.Columns {
 		if l.optsOut(col) != mappings.NoOptOut && l.Columns[col].Filled > 0 {
@@ -205,7 +212,11 @@ func Bare(l *Look, ctx *Context) []byte {
 	for _, text := range l.unread(nil) {
 		w.comment(0, text)
 	}
-	return append([]byte(w.String()), mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)...)
+	bare := mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)
+	if l.HeaderRow == 0 {
+		bare = bytes.Replace(bare, []byte(headless(0)), []byte(headless(l.FirstRow)), 1)
+	}
+	return append([]byte(w.String()), bare...)
 }
 
 // PurposeRows says where a list of purposes has its codes and names; ok is false for any other sheet.
