@@ -419,7 +419,9 @@ func (d *draft) headless(b *source.Block, i int, name string) {
 	switch {
 	case none:
 		d.look = suggest.NewLook(d.base, name, i+1, 0, make([]string, len(rows[first])))
-		if slices.ContainsFunc(rows[:first], func(cells []string) bool { return slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) }) {
+		if slices.ContainsFunc(rows[:first], func(cells []string) bool {
+			return slices.ContainsFunc(cells, func(cell string) bool { return cell != "" })
+		}) {
 			d.look.FirstRow = b.RowNum[first]
 		}
 	case header >= 0 && header != taken:

@@ -67,6 +67,9 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
 		d.Head = append(d.Head, l.unread(s.used)...)
 	}
+	if kind.Entity == "notice" {
+		d.Head = append(d.Head, s.ends()...)
+	}
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
 	}
@@ -137,6 +140,18 @@ func (l *Look) unread(used map[int]bool) (list []string) {
 	return list
 }
 
+// ends says which columns of days of a list of notices are read by no field: a version that ended is no longer in force, and no consent rests on it.
+func (s *suggestion) ends() (list []string) {
+	_, ended := s.at["valid_to"]
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if !s.used[col] && c.Dates.All()*2 > c.Filled && c.Filled > 0 && !ended {
+			list = append(list, "Attention: "+s.look.Say(col)+" holds days that no field is read from: if a version ends then, map it as valid_to, or consents after that day rest on it.")
+		}
+	}
+	return list
+}
+
 // Opposes reports whether a column holds words that speak against consent.
 func (l *Look) Opposes(col int) bool { return l.Columns[col].Filled > 0 && len(l.opposing(col)) > 0 }
 
@@ -177,16 +192,19 @@ func (l *Look) noHeader() string {
 
 // Unknown says why nothing is suggested for a sheet.
 func (l *Look) Unknown() string {
-	r := l.read("suppression")
-	_, email := r.at["email"]
-	_, phone := r.at["phone"]
 	switch {
 	case l.HeaderRow == 0:
 		return "it has no header, and its cells alone don't say what they are"
-	case email || phone:
+	case l.contacts():
 		return "it has contact points, and no column that answers about consent, gives a reason not to use them, or names a request"
 	}
 	return "no preset fits its header, and no column of it is known to hold a contact point, a purpose, a notice, a request or a record of processing"
+}
+
+// contacts reports whether a sheet has contact points.
+func (l *Look) contacts() bool {
+	r := l.read("suppression")
+	return r.has("email", "phone") > 0
 }
 
 // Bare is what is written for a sheet of which nothing is known: its columns to choose from, and TODO where a person decides.
@@ -209,8 +227,10 @@ func Bare(l *Look, ctx *Context) []byte {
 			w.comment(0, "Attention: "+l.Say(col)+" sounds like an opt-out: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
 		}
 	}
-	for _, text := range l.unread(nil) {
-		w.comment(0, text)
+	if l.contacts() {
+		for _, text := range l.unread(nil) {
+			w.comment(0, text)
+		}
 	}
 	bare := mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)
 	if l.HeaderRow == 0 {
