@@ -12,6 +12,7 @@ import (
 // withdrawn, whatever the other columns still say.
 func (s *suggestion) consents() {
 	s.topics()
+	s.byName()
 	s.device()
 	var list, dead []Record
 	for _, col := range s.answers {
@@ -100,6 +101,19 @@ func (s *suggestion) topics() {
 			return
 		}
 	}
+}
+
+// byName takes the columns of answers whose headers are codes or names of the list of purposes for answers.
+func (s *suggestion) byName() {
+	for col := range s.look.Columns {
+		if !s.used[col] && !slices.Contains(s.answers, col) && s.look.yesOrNo(col) && flagOf(plain(s.look.Columns[col].Header)) == "" && slices.ContainsFunc(s.ctx.Purposes, func(p Purpose) bool {
+			header := plain(s.look.Columns[col].Header)
+			return header != "" && (header == plain(p.Code) || header == plain(p.Name))
+		}) {
+			s.answers = append(s.answers, col)
+		}
+	}
+	slices.Sort(s.answers)
 }
 
 // device takes the id of an entry for that of a device where nothing else says who is meant: a log of a web site knows no persons.
@@ -398,6 +412,12 @@ func (s *suggestion) joined() Record {
 	}
 	status.ask("const", ask)
 	r := s.record(&status, s.look.File, s.look.Sheet)
+	if at, ok := s.at["occurred_at"]; ok && s.look.Columns[at].Filled < s.look.Rows {
+		if _, consent := dayOf(s.look.Columns[at].Header); consent && fits("double", plain(s.look.Columns[at].Header)) == 0 {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(at), NotBlank: true})
+			r.Why = append(r.Why, "a row without a day in "+s.look.Say(at)+" does not say that anybody consented")
+		}
+	}
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
 		if header := plain(c.Header); fits("double", header) > 0 && c.Dates.All() > 0 && c.Filled < s.look.Rows {

@@ -87,6 +87,9 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if entity == "suppression" && score > 0 && fits("consented", header) > 0 && l.optsOut(col) == mappings.NoOptOut {
 			score = 0 // the day of a consent, which is not that of an opt-out
 		}
+		if entity == "suppression" && flagOf(header) != "" && c.Dates.All()*2 > c.Filled && c.Filled > 0 {
+			score = 150 // the day of a bounce
+		}
 		if entity == "suppression" && l.leaves(col) {
 			score = 200
 		}
@@ -218,5 +221,6 @@ var consenting = strings.Fields("consent consens einwillig zustimm toestemming o
 
 // dayWords are words of headers of days and times, and those that join them to what it is the day of.
 var dayWords = strings.Fields("date dates datum fecha data day tag jour dia giorno dag timestamp time times zeit zeitstempel zeitpunkt uhrzeit horodatage heure hora ora tijd tijdstip tijdstempel datetime fechahora dataora datahora marca temporal temporale tiempo carimbo am le on at since seit depuis desde dal sinds when utc gmt cet mez stamp " +
+	"given granted erteilt gegeben gegeven donne donnee recueilli recueillie otorgado otorgada dado dada recogido recogida prestato prestata concesso raccolto obtained recorded collected received eingeholt erfasst verkregen " +
 	"signed signature unterschrift unterschrieben unterzeichnet signe firma firmado assinatura ondertekend handtekening answer answered antwort reponse respuesta risposta resposta antwoord " +
 	"of the for to by and der die das des den dem del de do da di du della dello delle la el los las il lo l d zur zum zu von fur und y e et en au aux al para per por pour via van voor het een op ein mail opt in double")

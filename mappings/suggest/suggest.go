@@ -65,7 +65,8 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		d.Head = []string{"Attention: " + strings.Join(list, ", ") + " " + finding.Word(len(list), "sounds", "sound") + " like an opt-out, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn."}
 	}
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
-		d.Head = append(d.Head, l.unread(s.used)...)
+		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
+		d.Head = append(d.Head, s.otherAnswers()...)
 	}
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
@@ -119,7 +120,7 @@ func (l *Look) Totals() (list []Skip) {
 }
 
 // unread says which columns hold words that speak against consent, or say of an address that it must not be used, and are read by no record.
-func (l *Look) unread(used map[int]bool) (list []string) {
+func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 	for col := range l.Columns {
 		c := &l.Columns[col]
 		if used[col] || c.Filled == 0 || l.optsOut(col) != mappings.NoOptOut { // that is said already
@@ -133,8 +134,18 @@ func (l *Look) unread(used map[int]bool) (list []string) {
 			list = append(list, "Attention: in "+l.Say(col)+" "+finding.Count(rows, "row holds a word that speaks", "rows hold words that speak")+" against consent, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
 		} else if c.objects*2 > c.Filled {
 			list = append(list, "Attention: "+l.Say(col)+" holds lists or JSON in "+finding.Count(c.objects, "row", "rows")+", which no mapping reads into: if answers stand in there, give each a column of its own before the export is frozen.")
-		} else if flagOf(plain(c.Header)) != "" {
+		} else if entity != "suppression" && flagOf(plain(c.Header)) != "" {
 			list = append(list, "Attention: "+l.Say(col)+" speaks of addresses that must not be used by its header, and no record is drafted from it: if it does, map it as a suppression.")
+		}
+	}
+	return list
+}
+
+// otherAnswers says which columns answer another question than whether somebody wants mailings, and are read by no record.
+func (s *suggestion) otherAnswers() (list []string) {
+	for col := range s.look.Columns {
+		if c := &s.look.Columns[col]; !s.used[col] && s.entity == "consent" && s.look.yesOrNo(col) && asksElse(c.Header) && flagOf(plain(c.Header)) == "" {
+			list = append(list, "Attention: "+s.look.Say(col)+" holds answers, and no record is drafted from it: if it asks for a consent, map it as one with a purpose of its own.")
 		}
 	}
 	return list
@@ -228,7 +239,7 @@ func Bare(l *Look, ctx *Context) []byte {
 		}
 	}
 	if l.contacts() {
-		for _, text := range l.unread(nil) {
+		for _, text := range l.unread(nil, "") {
 			w.comment(0, text)
 		}
 	}
