@@ -290,7 +290,12 @@ func (l *Look) consent(s *signs) *Kind {
 	if !who {
 		return nil
 	}
-	best := 0
+	best, channels := 0, 0
+	for _, col := range s.answers {
+		if channelOf(plain(l.Columns[col].Header)) != "" {
+			channels++
+		}
+	}
 	var say []string
 	for _, col := range s.answers {
 		n := 3
@@ -299,6 +304,8 @@ func (l *Look) consent(s *signs) *Kind {
 		}
 		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optsOut(col) != mappings.NoOptOut || fits("category", header) > 0 {
 			n = 4
+		} else if channelOf(header) != "" && (channels > 1 || holds(header, []string{"contact", "kontakt", "contatt", "contat"})) {
+			n = max(n, 3) // whether and how somebody may be reached
 		}
 		best = max(best, n)
 		say = append(say, l.Say(col))

@@ -23,6 +23,8 @@ type Look struct {
 	Rows      int    // below the header
 	Columns   []Column
 
+	beyond []Column // of another table beside it, which no draft reads; their headers count where one repeats
+
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
 	kept  int      // cells whose digests are kept
@@ -359,6 +361,11 @@ func (l *Look) Name(index int) mappings.Column {
 			if total++; i <= index {
 				nth++
 			}
+		}
+	}
+	for i := range l.beyond {
+		if mappings.FoldHeader(l.beyond[i].Header) == folded {
+			total++
 		}
 	}
 	name := mappings.Column{Header: strings.Join(strings.Fields(c.Header), " ")}
