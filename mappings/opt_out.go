@@ -45,7 +45,7 @@ var (
 	// whole are headers that ask for one by themselves: lists of numbers not to be called, and an account that is no more.
 	whole = strings.Fields("tps ctps mps fps deactivated deaktiviert")
 	// ended say that what the header names is no more.
-	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt storn opgezegd geannuleerd gestopp stopped gestopt arrete suspend " +
+	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt kundigung storn opgezegd opzeg resilia disdett geannuleerd gestopp stopped gestopt arrete suspend " +
 		"sospes suspens beendet removed entfernt supprim eliminad rimoss removid verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc")
 	// negations deny what stands in the header, wherever they stand.
 	negations = strings.Fields("not never dont cannot nicht nie niemals nichts kein keine keinen keiner keines keinerlei pas jamais aucun aucune nunca jamas ningun ninguna ninguno nessun nessuna nessuno niente nao nenhum nenhuma niet nooit geen nimmer")

@@ -25,7 +25,7 @@ func (s *suggestion) consents() {
 	list = s.oneVerdict(list)
 	switch col, named := s.at["lawful_basis"]; {
 	case len(s.answers) == 0:
-		list = append(list, s.joined())
+		list = append(list, s.daysOrWords(s.joined())...)
 	case named && !slices.ContainsFunc(s.answers, func(col int) bool { return s.look.optsOut(col) == mappings.NoOptOut }): // nothing but the basis says who consented
 		if r := s.byBasis(col); !s.look.noConsent(col) {
 			for _, col := range s.answers {
@@ -38,7 +38,7 @@ func (s *suggestion) consents() {
 		}
 	}
 	list = s.confirmations(list)
-	for _, col := range s.left {
+	for _, col := range slices.Concat(s.left, s.ended) {
 		s.used[col] = true
 		for i := range list {
 			if of := channelOf(plain(s.look.Columns[col].Header)); of != "" && !slices.Contains([]string{"", "any", of}, list[i].stated("channel")) {
@@ -50,7 +50,7 @@ func (s *suggestion) consents() {
 	}
 	tellApart(list)
 	var left []Record
-	for _, col := range s.left {
+	for _, col := range slices.Concat(s.left, s.ended) {
 		left = append(left, s.leaving(col))
 	}
 	tellApart(left)
@@ -235,6 +235,13 @@ func (s *suggestion) joinedOn(r *Record, status *Field) {
 
 // ofContact are reasons that words beside the answers give not to use a contact point.
 var ofContact = []string{"objection", "complaint", "bounce", "invalid"}
+
+// ofContact reports whether a word beside the answers gives a reason not to use a contact point, which has a record of its own.
+func (s *suggestion) ofContact(word string) bool {
+	reason, ok := meaning("reason", word)
+	_, email := s.at["email"]
+	return ok && email && slices.Contains(ofContact, reason)
+}
 
 // undeliverable drafts suppressions for the words of a status that say something of the address and nothing of the person: a bounce is no
 // withdrawal.
@@ -433,6 +440,44 @@ func (s *suggestion) joined() Record {
 	return r
 }
 
+// daysOrWords reads a column that has the day of a consent in some rows and words in others, such as a no: the rows with a day are those of the list.
+func (s *suggestion) daysOrWords(r Record) []Record {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		_, consent := dayOf(c.Header)
+		at, dated := s.at["occurred_at"]
+		if !consent || s.used[col] && !(dated && at == col) || s.look.optsOut(col) != mappings.NoOptOut || c.Dates.All() == 0 || c.Dates.All() >= c.Filled {
+			continue
+		}
+		name := s.look.Name(col)
+		s.used[col] = true
+		r.When = slices.DeleteFunc(slices.Clone(r.When), func(c mappings.Condition) bool { return c.NotBlank && c.Column == name })
+		words := r
+		words.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.Name == "occurred_at" || f.Name == "status" })
+		words.When = append(slices.Clone(r.When), mappings.Condition{Column: name, NotBlank: true}, mappings.Condition{Column: name, NotMatches: "[0-9]"})
+		words.Why = append(slices.Clone(r.Why), "where "+s.look.Say(col)+" has a word and no day, the word answers")
+		status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{name}}}
+		if len(c.Words) > 0 {
+			s.enum(&status, col, answers)
+			status.Why = []string{s.counts(col)} // the days are no words
+		} else {
+			status.ask("enum", "which words stand there beside the days? Map them, as refused: [words]")
+		}
+		if status.Spec.Enum["yes"] != nil || status.Spec.Enum["no"] != nil {
+			status.Spec.Polarity = "normal"
+		}
+		words.Fields = append(words.Fields, status)
+		r.When = append(slices.Clone(r.When), mappings.Condition{Column: name, Matches: "[0-9]"})
+		r.Why = append(slices.Clone(r.Why), "only rows with a day in "+s.look.Say(col))
+		if !dated {
+			e := importers.ByName("consent")
+			r.Fields = append(slices.Clone(r.Fields), s.field(&e.Fields[e.Field("occurred_at")], col))
+		}
+		return []Record{r, words}
+	}
+	return []Record{r}
+}
+
 // states names the columns that no field is read from and that may hold a state of each row.
 func (s *suggestion) states() (list []string) {
 	for col := range s.look.Columns {
@@ -492,7 +537,10 @@ func (l *Look) noConsent(col int) bool {
 // leaving drafts the withdrawals of a column of days on which people left.
 func (s *suggestion) leaving(col int) Record {
 	status := Field{Name: "status", Confirm: true}
-	s.ctx.State(&status, "consent", "withdrawn")
+	if s.ctx.State(&status, "consent", "withdrawn"); slices.Contains(s.ended, col) {
+		status.Spec.Const = nil
+		status.ask("const", "withdrawn, if a day in "+s.look.Say(col)+" says that somebody left. If it is that of something else, remove this record, and the conditions on that column above")
+	}
 	status.why("the day on which somebody left stands in " + s.look.Say(col))
 	before, dated := s.at["occurred_at"]
 	s.at["occurred_at"] = col

@@ -31,6 +31,8 @@ func drawn(r *Record) string {
 			if f.Spec.Polarity == "inverted" {
 				out += " inverted"
 			}
+		case f.Name == "expires_at":
+			out += " until " + f.Spec.From[0].Header
 		case f.Name == "occurred_at" || f.Name == "received_at" || f.Name == "lawful_basis":
 			out += " " + f.Name + " " + f.Spec.From[0].Header
 		case f.Name == "channel" && f.Spec.Const != nil:
@@ -105,6 +107,16 @@ func TestExportsOfTheField(t *testing.T) {
 			[]string{"consent on email status Newsletter no[nein] yes[ja]", "Attention: contact points stand on both sides of the blank column C"}},
 		"may be reached by each channel": {"x.csv", []string{"Name|E-Mail|E-Mail|Telefon|SMS", "E|a@example.com|ja|nein|", "M|b@example.com|nein|ja|ja"},
 			[]string{"consent on email status E-Mail no[nein] yes[ja]", "consent on phone status Telefon no[nein] yes[ja]", "consent on sms status SMS yes[ja]"}},
+		"days of consents, and a no among them": {"kunden.csv", []string{"Kundennummer|E-Mail|Newsletter-Einwilligung", "1|a@example.com|14.03.2024", "2|b@example.com|", "3|c@example.com|nein", "4|d@example.com|15.03.2024"},
+			[]string{"consent when column: Newsletter-Einwilligung matches: \"[0-9]\" status occurred_at Newsletter-Einwilligung", "consent when column: Newsletter-Einwilligung not_blank: true when column: Newsletter-Einwilligung not_matches: \"[0-9]\" status Newsletter-Einwilligung no[nein]"}},
+		"codes are neither yes nor no": {"contacts.csv", []string{"id|email|consent_status", "1|a@example.com|1", "2|b@example.com|2", "3|c@example.com|0"},
+			[]string{"consent status consent_status"}},
+		"a day on which something ended": {"inscritos_newsletter.csv", []string{"E-mail|Subscrito|Data de cancelamento", "a@example.com|sim|", "b@example.com|sim|15/03/2024"},
+			[]string{"consent when column: Data de cancelamento blank: true status Subscrito yes[sim]", "consent when column: Data de cancelamento not_blank: true status occurred_at Data de cancelamento"}},
+		"whose answer it is": {"events.csv", []string{"Order|Buyer Email|Attendee Email|Email me about events", "1|x@example.com|a@example.com|True", "2|y@example.com|b@example.com|False"},
+			[]string{"consent on email status Email me about events no[False] yes[True]", "Attention: column C \"Attendee Email\" holds addresses as well as column B \"Buyer Email\""}},
+		"a consent that ends by itself": {"x.csv", []string{"E-Mail|Einwilligung|Einwilligung am|Gültig bis", "a@example.com|ja|2024-03-14|2026-03-14", "b@example.com|nein|2024-03-14|"},
+			[]string{"consent status Einwilligung no[nein] yes[ja] occurred_at Einwilligung am until Gültig bis"}},
 		"the day of a bounce": {"hard_bounces.csv", []string{"Email|Bounced at", "a@example.com|2024-03-14"},
 			[]string{"suppression on email reason bounce occurred_at Bounced at"}},
 		"an answer that waits to be confirmed": {"kunden.csv", []string{"E-Mail|Abonniert|Bestätigt", "a@example.com|ja|ja", "b@example.com|ja|pending", "c@example.com|nein|pending", "d@example.com|ja|"},

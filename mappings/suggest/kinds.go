@@ -34,6 +34,7 @@ type signs struct {
 	name             string // of the file and the sheet, plain
 	answers, optouts []int  // columns that answer about consent, and those of them that ask for an opt-out
 	left             []int  // columns of days on which somebody left
+	ended            []int  // columns of days on which something ended, which may be that
 	contact, id      bool   // contact points; something else that says who is meant
 }
 
@@ -58,6 +59,8 @@ func (l *Look) signs() signs {
 			}
 		case l.leaves(col):
 			s.left = append(s.left, col)
+		case l.mayLeave(col):
+			s.ended = append(s.ended, col)
 		}
 	}
 	return s
@@ -369,4 +372,11 @@ func (l *Look) leaves(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	return l.optout(col) && fits("due_at", header) == 0 && c.Emails == 0 && (c.Dates.All()*2 > c.Filled && c.Filled > 0 || c.Filled == 0 && fits("dayof", header) > 0)
+}
+
+// mayLeave reports whether a column holds days on which something was cancelled, ended or switched off: a subscription, or an order.
+func (l *Look) mayLeave(col int) bool {
+	c := &l.Columns[col]
+	asks := mappings.OptOutOf(c.Header)
+	return (asks == mappings.EndedOptOut || asks == mappings.MaybeOptOut) && c.Emails == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0
 }

@@ -22,7 +22,7 @@ var fieldsOf = map[string][]string{
 	"retention_rule": {"rule_id", "entity", "months", "starts", "action", "authority"},
 	"suppression":    {"email", "phone", "channel", "reason", "occurred_at", "external_id", "subject_id", "note"},
 	"case":           {"request_type", "status", "received_at", "due_at", "extended_to", "closed_at", "identity_verified", "refusal_reason", "email", "phone", "handler", "requester_name", "external_id", "subject_id", "details"},
-	"consent":        {"email", "phone", "purpose", "notice_version", "notice_id", "proof_kind", "proof_ref", "actor", "actor_role", "method", "collected_via", "language", "lawful_basis", "note", "occurred_at", "channel", "subject_id", "device_id", "external_id"},
+	"consent":        {"email", "phone", "purpose", "notice_version", "notice_id", "proof_kind", "proof_ref", "actor", "actor_role", "method", "collected_via", "language", "lawful_basis", "note", "occurred_at", "expires_at", "channel", "subject_id", "device_id", "external_id"},
 }
 
 // read assigns columns to the fields of an entity: the best fit first, a column to one field only.
@@ -107,6 +107,9 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if c.Epochs*2 > c.Filled {
 			return 0
 		}
+	}
+	if field == "expires_at" && c.Dates.All()*2 <= c.Filled {
+		return 0
 	}
 	switch field {
 	case "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":

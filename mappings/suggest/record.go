@@ -64,6 +64,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	unknown := 0
 	enum := map[string]mappings.Strings{}
 	several := list == "lawful_basis" && f.severalBases(c)
+	coded := c.coded()
 	for _, word := range c.vocabulary() {
 		if several && strings.Contains(word, basesParted) {
 			for _, one := range basesIn(c.As(word)) {
@@ -74,12 +75,15 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 			continue
 		}
 		t, ok := meaning(list, word)
+		if list == answers && coded && strings.Trim(word, "0123456789") == "" {
+			ok = false
+		}
 		if list == "lawful_basis" && !ok { // not applicable
 			says, silent := term(answers, word)
 			ok = silent && says == ""
 		}
 		switch {
-		case !ok && s.look.skipped(c, word):
+		case !ok && (s.look.skipped(c, word) || list == answers && s.ofContact(word)):
 		case !ok:
 			unknown++
 		case t == "":
@@ -97,6 +101,8 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 		f.why("all of its words say that there is no answer")
 	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
 		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
+	case len(enum) == 0 && list == answers && coded:
+		f.ask("enum", "its words are numbers, and what they stand for only the system's documentation says: map them, as given: [1]")
 	case len(enum) == 0:
 		f.ask("enum", "none of its words is known in seven languages: map them, as term: [words]")
 	case unknown > 0:
@@ -111,6 +117,13 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	if list == "case.status" {
 		f.ended()
 	}
+}
+
+// coded reports whether a column holds other numbers than 0 and 1: then these are codes too, and say neither yes nor no.
+func (c *Column) coded() bool {
+	return slices.ContainsFunc(c.vocabulary(), func(word string) bool {
+		return strings.Trim(word, "0123456789") == "" && strings.TrimLeft(word, "0") != "" && strings.TrimLeft(word, "0") != "1"
+	})
 }
 
 // ended says of words such as Closed that they leave open how a request ended: an erasure that is taken for done ends the person's consents.

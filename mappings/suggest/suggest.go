@@ -86,6 +86,13 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
 		d.Head = append(d.Head, s.otherAnswers()...)
 	}
+	if email, ok := s.at["email"]; ok && kind.Entity == "consent" {
+		for col := range l.Columns {
+			if c := &l.Columns[col]; col != email && !s.used[col] && c.Emails*2 > c.Filled && c.Filled > 0 {
+				d.Head = append(d.Head, "Attention: "+l.Say(col)+" holds addresses as well as "+l.Say(email)+": whose answer is it? Where it is that of the other, change from:.")
+			}
+		}
+	}
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
