@@ -227,3 +227,6 @@ var dayWords = strings.Fields("date dates datum fecha data day tag jour dia gior
 	"given granted erteilt gegeben gegeven donne donnee recueilli recueillie otorgado otorgada dado dada recogido recogida prestato prestata concesso raccolto obtained recorded collected received eingeholt erfasst verkregen " +
 	"signed signature unterschrift unterschrieben unterzeichnet signe firma firmado assinatura ondertekend handtekening answer answered antwort reponse respuesta risposta resposta antwoord " +
 	"of the for to by and der die das des den dem del de do da di du della dello delle la el los las il lo l d zur zum zu von fur und y e et en au aux al para per por pour via van voor het een op ein mail opt in double")
+
+// Reads reports whether a column of the sheet is known to hold a field of an entity.
+func (l *Look) Reads(entity, field string) bool { return l.read(entity).has(field) > 0 }
