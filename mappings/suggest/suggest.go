@@ -224,7 +224,7 @@ type suggestion struct {
 // noHeader says of a sheet without a header what follows from it.
 func (l *Look) noHeader() string {
 	if l.FirstRow > 0 {
-		return fmt.Sprintf("Row %d holds values, and the rows above it are no header: it is read like those below it, and columns are named by their letters. If a row above it is the header, write header: { row: N }.", l.FirstRow)
+		return fmt.Sprintf("The list begins in row %d: that holds values, and what stands above are titles. Columns are named by their letters. If one of the titles is the header, write header: { row: N }.", l.FirstRow)
 	}
 	return "The first row holds values, and no headers: it is read like the others, and columns are named by their letters. If it is a header, write header: { row: N }."
 }
