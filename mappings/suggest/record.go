@@ -414,6 +414,9 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		}
 	case importers.Date, importers.DateTime:
 		s.look.Date(&out, col)
+		if f.Name == "expires_at" {
+			out.why("by its header the day on which the consent ends: take this field away if something else does")
+		}
 		if _, consent := dayOf(c.Header); f.Name == "occurred_at" && !consent && fits("occurred_at", plain(c.Header)) == 0 && !s.look.leaves(col) {
 			out.why("its header does not say of what it is the time: take this field away unless it is that of the answer")
 		}
