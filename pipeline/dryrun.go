@@ -289,7 +289,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 // openSources opens the sheets of all sources and compiles their mappings.
 func (d *dryRunner) openSources(ctx context.Context, in *dryRunInputs) error {
 	for i := range d.batch.Sources {
-		sh, err := d.openSheet(ctx, in.frozen, &d.batch.Sources[i], in.maps[i], d.token)
+		sh, err := d.openSheetAhead(ctx, in.frozen, &d.batch.Sources[i], in.maps[i], d.token)
 		if err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ func (d *dryRunner) openSources(ctx context.Context, in *dryRunInputs) error {
 		sh.profiled = in.mapped.Sources[i].Profile
 		plan, found, err := d.plan(ctx, sh, in.maps[i], in.mapped)
 		if err != nil {
-			return err
+			return sh.checked(err)
 		}
 		for _, f := range found {
 			if err := d.rec.Add(f); err != nil {

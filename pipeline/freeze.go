@@ -249,11 +249,24 @@ func (p *Pipeline) frozen(ctx context.Context, stage string) (*FreezeResult, err
 
 // openFrozen opens the frozen bytes of a source's file, checked on the same descriptor.
 func (p *Pipeline) openFrozen(fr *FreezeResult, file string) (*os.File, string, error) {
+	fd, check, digest, err := p.openFrozenAhead(fr, file)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := check.Wait(); err != nil {
+		fd.Close()
+		return nil, "", err
+	}
+	return fd, digest, nil
+}
+
+// openFrozenAhead is openFrozen that checks while the file is read.
+func (p *Pipeline) openFrozenAhead(fr *FreezeResult, file string) (*os.File, *manifests.Check, string, error) {
 	for _, f := range fr.Files {
 		if f.File == file {
-			fd, err := manifests.OpenVerified(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256)
-			return fd, f.SHA256, err
+			fd, check, err := manifests.OpenChecked(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256)
+			return fd, check, f.SHA256, err
 		}
 	}
-	return nil, "", &GateError{Stage: Map, Why: fmt.Sprintf("%s is not in the frozen bag", file), Remedy: "start a new batch for a changed set of files"}
+	return nil, nil, "", &GateError{Stage: Map, Why: fmt.Sprintf("%s is not in the frozen bag", file), Remedy: "start a new batch for a changed set of files"}
 }

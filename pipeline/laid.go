@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -23,7 +24,11 @@ type laidAside struct {
 	odd    source.Spill     // the other rows, a block for each piece that has some
 	plans  []*mappings.Plan // that put blocks through
 	aheads []*ahead         // that decided them; nil if none did
+	going  sync.WaitGroup
 }
+
+// letGo closes it beside what comes next: a system takes its time to give back a large file.
+func (l *laidAside) letGo() { l.going.Go(l.close) }
 
 func (l *laidAside) close() {
 	_ = l.rows.Close() // unlinked files: nothing is lost with them

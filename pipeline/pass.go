@@ -30,6 +30,8 @@ type passed struct {
 
 	linked []importers.LinkKey // survey: the keys of rows that are not on the list
 	ends   []int               // of them: where each row's end
+	heard  []byte              // of them: what speaks against consents, see againstStash
+	noes   []heardBefore       // of that: where it stands among the rows of the list
 
 	decided  []decision // see recaller
 	gathered gathered
@@ -60,7 +62,11 @@ type passedRow struct {
 
 func (p *passed) reset() {
 	p.list, p.x, p.keys, p.links, p.linked, p.ends, p.decided = p.list[:0], p.x[:0], p.keys[:0], p.links[:0], p.linked[:0], p.ends[:0], p.decided[:0]
+	p.heard, p.noes = p.heard[:0], p.noes[:0]
 }
+
+// heardBefore tells up to where in passed.heard is what rows say that stand before a row of the list.
+type heardBefore struct{ row, end int }
 
 // addKeys works out the keys of a record and keeps them.
 func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {

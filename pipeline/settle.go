@@ -73,6 +73,9 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 		}
 		return s.takeDue() // the memory of the block is used again
 	})
+	if sh.laid != nil {
+		sh.laid.letGo()
+	}
 	if err == nil {
 		err = s.strays()
 	}
