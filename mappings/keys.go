@@ -36,7 +36,7 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 	if plainKeyText(text) {
 		return append(p, text...)
 	}
-	if !ascii(text) { // which is in NFC
+	if !importers.ASCII(text) { // which is in NFC
 		text = norm.NFC.String(text)
 	}
 	for i := range len(text) {
@@ -52,15 +52,6 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 func plainKeyText(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x80 || c == '\\' || c == '|' {
-			return false
-		}
-	}
-	return true
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
 			return false
 		}
 	}

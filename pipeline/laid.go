@@ -235,7 +235,8 @@ func (r *recaller) records(p *passed, read *mappings.Recall, row mappings.Row, k
 		}
 		l.ids = append(l.ids, id)
 	}
-	r.passAccepted(r.sh, p, passedRow{row: l.again.Add(row, l.recs), digest: digest}, func(k int) recordIDs { return l.ids[k] })
+	p.list = append(p.list, passedRow{row: l.again.Add(row, l.recs), digest: digest})
+	r.giveRecords(r.sh, p, &p.list[len(p.list)-1], func(k int) recordIDs { return l.ids[k] })
 }
 
 // gathered reads what a gathered row has beside its record. If something is said about its subject, it may have to be decided on its own.

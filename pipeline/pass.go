@@ -256,19 +256,13 @@ func (d *dryRunner) putSome(sh *sheet, plan *mappings.Plan, p *passed, b *source
 
 // passRow adds a row to the block's list.
 func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding) {
-	out := passedRow{row: row, findings: found}
+	p.list = append(p.list, passedRow{row: row, findings: found})
 	if row.Verdict != mappings.Accepted {
-		p.list = append(p.list, out)
 		return
 	}
+	out := &p.list[len(p.list)-1]
 	out.digest = p.digests.Sum(row.Block, row.Index)
-	d.passAccepted(sh, p, out, func(k int) recordIDs { return d.identify(sh, p, &row.Records[k]) })
-}
-
-// passAccepted adds an accepted row to the block's list; ids gives who its k-th record is.
-func (d *dryRunner) passAccepted(sh *sheet, p *passed, out passedRow, ids func(k int) recordIDs) {
-	d.giveRecords(sh, p, &out, ids)
-	p.list = append(p.list, out)
+	d.giveRecords(sh, p, out, func(k int) recordIDs { return d.identify(sh, p, &row.Records[k]) })
 }
 
 // giveRecords gives a row its records.

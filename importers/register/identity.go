@@ -183,7 +183,7 @@ func appendContent(p []byte, mark byte, v *importers.Value) []byte {
 		return binary.BigEndian.AppendUint64(p, uint64(v.Int))
 	}
 	text := v.Text
-	if !ascii(text) { // ASCII is in NFC, and nearly all values are ASCII
+	if !importers.ASCII(text) { // ASCII is in NFC, and nearly all values are ASCII
 		text = norm.NFC.String(text)
 	}
 	return appendText(p, text)
@@ -196,23 +196,6 @@ func hexOf(sum [sha256.Size]byte) string {
 	var text [2 * sha256.Size]byte
 	hex.Encode(text[:], sum[:])
 	return string(text[:])
-}
-
-// ascii looks at eight bytes at once, which the compiler loads as one: it is asked of every text of every record.
-func ascii(s string) bool {
-	for len(s) >= 8 {
-		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		if word&0x8080808080808080 != 0 {
-			return false
-		}
-		s = s[8:]
-	}
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 func appendText(p []byte, s string) []byte {
