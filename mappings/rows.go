@@ -55,7 +55,7 @@ func (r *Rows) Retain(row *Row) *Row {
 					values[k] = r.keepValue(v)
 				}
 			}
-			rec.Values, rec.codes = values, nil
+			rec.Values, rec.codes, rec.stays = values, nil, 0
 		}
 	}
 	r.List = append(r.List, own)

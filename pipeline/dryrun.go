@@ -504,10 +504,13 @@ func (r *recordIDs) recordID() string { return r.recordUID.String() }
 // identify works out who a record is.
 func (d *dryRunner) identify(sh *sheet, p *passed, rec *mappings.RecordOut) recordIDs {
 	name := p.namer(d.id, sh.src.System, rec)
-	id := recordIDs{content: name.Content(&rec.Record), recordUID: name.Record(rec.Key)}
-	if id.uid = id.recordUID; rec.Entity.Event {
-		id.uid = name.Event(rec.Key, &id.content)
+	id := recordIDs{content: name.Content(&rec.Record, rec.Stays())}
+	if rec.Entity.Event {
+		id.recordUID, id.uid = name.Event(rec.Key, &id.content)
+		return id
 	}
+	id.recordUID = name.Record(rec.Key)
+	id.uid = id.recordUID
 	return id
 }
 
