@@ -120,16 +120,23 @@ func newKeySet(limit int) keySet {
 	return keySet{limit: limit, first: maphash.MakeSeed(), second: maphash.MakeSeed(), exact: maphash.MakeSeed()}
 }
 
-func (s *keySet) add(key []byte, row int) error {
+func (s *keySet) add(key []byte, row int) error { return s.insert(s.entry(key, row, &s.folded)) }
+
+// entry digests a key. It changes nothing but the scratch.
+func (s *keySet) entry(key []byte, row int, scratch *[]byte) keyEntry {
 	e := keyEntry{row: uint32(row)}
 	folded := key
 	if !foldedAlready(key) {
-		s.folded = lookalike(s.folded[:0], key)
-		if folded = s.folded; !bytes.Equal(folded, key) {
+		*scratch = lookalike((*scratch)[:0], key)
+		if folded = *scratch; !bytes.Equal(folded, key) {
 			e.exact = maphash.Bytes(s.exact, key) | 1 // never 0
 		}
 	}
 	e.folded, e.more = maphash.Bytes(s.first, folded), uint32(maphash.Bytes(s.second, folded))
+	return e
+}
+
+func (s *keySet) insert(e keyEntry) error {
 	s.fresh = append(s.fresh, e)
 	s.held++
 	s.rows++

@@ -40,7 +40,8 @@ type passed struct {
 	digests source.RowDigester
 	names   []*register.Namer // by Spec
 
-	laid laidRows // survey: what is laid aside of the block; decision: what was
+	keyed mappings.KeyRows // survey: of the profile
+	laid  laidRows         // survey: what is laid aside of the block; decision: what was
 
 	ready chan struct{}
 	err   error

@@ -20,6 +20,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	case sh.kept != nil:
 		read = keptRows(sh.kept)
 	case sh.profiler != nil:
+		sh.profiler.TakeKeys()
 		read = rowsOfSheet(sh, func(b *source.Block) error {
 			rows += int64(b.Rows())
 			d.opt.Progress(DryRun, sh.src.Name, rows, 0)
@@ -38,7 +39,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 		if err != nil {
 			return nil, err
 		}
-		s := &surveyor{dryRunner: d, sh: sh, number: len(laid.plans), plan: own}
+		s := &surveyor{dryRunner: d, sh: sh, number: len(laid.plans), plan: own, profiler: sh.profiler}
 		if d.decidesAhead(sh) {
 			s.decides = d.newAhead(sh)
 		}
@@ -84,6 +85,11 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			d.facts.links.AddDigests(p.linked[next:end])
 			next = end
 		}
+		if sh.profiler != nil {
+			if err := sh.profiler.AddKeys(&p.keyed, p.block); err != nil {
+				return err
+			}
+		}
 		if sh.laid == nil {
 			return nil
 		}
@@ -119,12 +125,15 @@ type surveyor struct {
 	plan    *mappings.Plan
 	decides *ahead // nil if the rows are decided later
 	desk    passed // some rows of the block
+
+	profiler *mappings.Profiler // nil if the rows were profiled before
 }
 
 // block works on a block. Of its rows p keeps those that others are judged by, and of the rest the keys.
 func (s *surveyor) block(p *passed) error {
 	p.block = p.held.Block()
 	p.rows.Reset()
+	p.keyed.Reset()
 	p.laid.begin(s.number)
 	together := s.together
 	if together == 0 {
@@ -133,6 +142,9 @@ func (s *surveyor) block(p *passed) error {
 	for from := 0; from < p.block.Rows(); from += together {
 		s.desk.reset()
 		s.putSome(s.sh, s.plan, &s.desk, p.block, from, min(from+together, p.block.Rows()))
+		if s.profiler != nil {
+			s.profiler.Keys(&p.keyed, &s.desk.rows)
+		}
 		if s.decides != nil {
 			if err := s.decides.some(s.desk.list); err != nil {
 				return err
