@@ -260,9 +260,8 @@ func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against)
 		}
 		sifted.Wait()
 		for i := range pieces[:n] {
-			for _, heard := range pieces[i].matter {
-				k := mappings.NewKept(heard)
-				f(readAgainst(&k))
+			for _, a := range pieces[i].matter {
+				f(a)
 			}
 		}
 	}
@@ -272,7 +271,7 @@ func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against)
 // heardPiece is a piece of an againstStash.
 type heardPiece struct {
 	bytes  []byte
-	matter [][]byte // in it, what append appended of those that may matter
+	matter []*against // those that may matter; their texts lie in the piece
 	links  []importers.LinkKey
 }
 
@@ -292,7 +291,8 @@ func (p *heardPiece) sift(may func([]importers.LinkKey) bool) {
 		}
 		end := 4 + binary.LittleEndian.Uint32(rest)
 		if may(p.links) {
-			p.matter = append(p.matter, rest[4:end])
+			k := mappings.NewKept(rest[4:end])
+			p.matter = append(p.matter, readAgainst(&k))
 		}
 		rest = rest[end:]
 	}
