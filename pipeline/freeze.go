@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -234,17 +235,28 @@ func (p *Pipeline) verifyBag(fr *FreezeResult) error {
 
 // frozen returns the newest freeze after its bag was verified.
 func (p *Pipeline) frozen(ctx context.Context, stage string) (*FreezeResult, error) {
-	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
+	fr, bag, err := p.frozenAhead(ctx, stage)
+	if err == nil {
+		err = bag()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if rec == nil {
-		return nil, &GateError{Stage: stage, Why: "the batch is not frozen yet", Remedy: "run `sheetlift freeze` first"}
-	}
-	if err := p.verifyBag(fr); err != nil {
-		return nil, err
-	}
 	return fr, nil
+}
+
+// frozenAhead is frozen that verifies the bag beside what comes next; bag waits for it.
+func (p *Pipeline) frozenAhead(ctx context.Context, stage string) (fr *FreezeResult, bag func() error, err error) {
+	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rec == nil {
+		return nil, nil, &GateError{Stage: stage, Why: "the batch is not frozen yet", Remedy: "run `sheetlift freeze` first"}
+	}
+	verified := make(chan error, 1)
+	go func() { verified <- p.verifyBag(fr) }()
+	return fr, sync.OnceValue(func() error { return <-verified }), nil
 }
 
 // openFrozen opens the frozen bytes of a source's file, checked on the same descriptor.
