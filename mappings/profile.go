@@ -159,6 +159,9 @@ type Profiler struct {
 	skip  []bool // rows of the block that prove nothing: blank, skipped, ragged, the header again
 	buf   []byte
 	err   error
+
+	takesKeys bool // see TakeKeys
+	apart     bool // see keysApart
 }
 
 // profiledSpec is a spec as far as keys and closed lists are concerned.
@@ -254,6 +257,7 @@ func (p *Profiler) bind() error {
 		p.specs = append(p.specs, s)
 	}
 	p.bindDrops(column)
+	p.apart = p.keysApart()
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (p *Pipeline) restageOwn(ctx context.Context, stage string, dry *DryRunResu
 
 // inputsOf gives what a dry-run rested on, if it is still there: the mappings may have been compiled again, by others, since.
 func (p *Pipeline) inputsOf(ctx context.Context, stage string, dry *DryRunResult) (*dryRunInputs, error) {
-	in := &dryRunInputs{}
+	in := &dryRunInputs{bag: func() error { return nil }}
 	var err error
 	if in.frozen, err = p.frozen(ctx, stage); err != nil {
 		return nil, err
