@@ -241,7 +241,7 @@ func EvidenceOf(rec *Record, cols [][]int, facts Facts) Evidence {
 // ConsentFields are the field indexes of the consent entity, so that no row pays for a look-up by name.
 type ConsentFields struct {
 	SubjectID, Email, Phone, DeviceID, Purpose, Channel, NoticeID, NoticeVersion, NoticeDigest int
-	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, Status                                  int
+	Actor, ActorRole, ProofKind, ProofRef, OccurredAt, ExpiresAt, Status                       int
 
 	fields []Field
 }
@@ -255,7 +255,7 @@ var Consent = sync.OnceValue(func() *ConsentFields {
 		NoticeID: e.Field("notice_id"), NoticeVersion: e.Field("notice_version"), NoticeDigest: e.Field("notice_digest"),
 		Actor: e.Field("actor"), ActorRole: e.Field("actor_role"),
 		ProofKind: e.Field("proof_kind"), ProofRef: e.Field("proof_ref"),
-		OccurredAt: e.Field("occurred_at"), Status: e.Field("status"),
+		OccurredAt: e.Field("occurred_at"), ExpiresAt: e.Field("expires_at"), Status: e.Field("status"),
 		fields: e.Fields,
 	}
 })

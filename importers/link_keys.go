@@ -129,7 +129,10 @@ func (c *keyCount) add(k LinkKey) {
 }
 
 func (c *keyCount) count() {
-	if c.counts == nil && len(c.pending) > 0 {
+	if len(c.pending) == 0 { // nothing is written: others may be reading
+		return
+	}
+	if c.counts == nil {
 		c.counts = make([]uint64, keyCountPlaces/32)
 		hugepage.Advise(c.counts)
 	}

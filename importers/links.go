@@ -2,7 +2,11 @@ package importers
 
 import (
 	"hash/maphash"
+	"iter"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Links knows which identifiers belong to one subject, because some row holds both. Give it the keys of every row (Add), say
@@ -28,7 +32,8 @@ type Links struct {
 
 	seeds   [2]maphash.Seed
 	systems map[string]linkSystem
-	chunks  [][]LinkKey // rows, one after the other
+	chunks  []linkRows
+	firsts  []int // by chunk: the number of its first row
 	rows    int
 	counted keyCount
 	asks    bool   // see Asks
@@ -63,7 +68,7 @@ const (
 	linkChunk = 1 << 14
 	// linkPasses is how often the rows are gone over for what the wanted keys are linked to. Chains of links are short; should
 	// one be longer, all rows are taken in.
-	linkPasses = 12
+	linkPasses = 24
 )
 
 // NewLinks starts without any row.
@@ -151,10 +156,11 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 	return slices.ContainsFunc(keys, l.near.has)
 }
 
-// MayMeet reports whether another record may have one of the keys that a Linker digested. All records must have been counted.
-func (l *Links) MayMeet(keys []LinkKey) bool {
+// MayMeet gives what reports whether another record may have one of the keys that a Linker digested. All records must have been
+// counted. It may be asked from many goroutines.
+func (l *Links) MayMeet() func(keys []LinkKey) bool {
 	l.counted.count()
-	return slices.ContainsFunc(keys, l.counted.several)
+	return func(keys []LinkKey) bool { return slices.ContainsFunc(keys, l.counted.several) }
 }
 
 func (l *Links) add(keys []LinkKey, count bool) {
@@ -169,7 +175,8 @@ func (l *Links) add(keys []LinkKey, count bool) {
 		return
 	}
 	if n := len(l.chunks); n == 0 || len(l.chunks[n-1])+len(keys) > linkChunk {
-		l.chunks = append(l.chunks, make([]LinkKey, 0, max(linkChunk, len(keys))))
+		l.chunks = append(l.chunks, make(linkRows, 0, max(linkChunk, len(keys))))
+		l.firsts = append(l.firsts, l.rows)
 	}
 	c := &l.chunks[len(l.chunks)-1]
 	for _, k := range keys[1:] {
@@ -224,12 +231,53 @@ func (l *Links) want(k LinkKey) bool {
 func (l *Links) each(f func(row int, keys []LinkKey)) {
 	row := 0
 	for _, c := range l.chunks {
-		from := 0
-		for i := range c {
-			if c[i].last() {
-				f(row, c[from:i+1])
-				from = i + 1
-				row++
+		row = c.each(row, f)
+	}
+}
+
+// linkRows are the keys of rows, one after the other.
+type linkRows []LinkKey
+
+// each calls f with the keys of each row, of which the first has the number, and gives the number after the last.
+func (c linkRows) each(row int, f func(row int, keys []LinkKey)) int {
+	from := 0
+	for i := range c {
+		if c[i].last() {
+			f(row, c[from:i+1])
+			from = i + 1
+			row++
+		}
+	}
+	return row
+}
+
+// rowsThat gives the rows that are so, in their order. Many are asked at once, before the first is given.
+func (l *Links) rowsThat(are func(row int, keys []LinkKey) bool) iter.Seq2[int, []LinkKey] {
+	type found struct {
+		row  int
+		keys []LinkKey
+	}
+	lists := make([][]found, len(l.chunks))
+	var next atomic.Int64
+	var asked sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(l.chunks)) {
+		asked.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(l.chunks); i = int(next.Add(1)) - 1 {
+				l.chunks[i].each(l.firsts[i], func(row int, keys []LinkKey) {
+					if are(row, keys) {
+						lists[i] = append(lists[i], found{row, keys})
+					}
+				})
+			}
+		})
+	}
+	asked.Wait()
+	return func(yield func(int, []LinkKey) bool) {
+		for _, list := range lists {
+			for _, x := range list {
+				if !yield(x.row, x.keys) {
+					return
+				}
 			}
 		}
 	}
@@ -250,30 +298,27 @@ func (l *Links) Build() {
 	for pass := 0; len(l.keys) > 0; pass++ {
 		grown := false
 		filter := newLinkFilter(l.keys)
-		l.each(func(row int, keys []LinkKey) {
-			if taken[row/64]>>(row%64)&1 == 1 || pass < linkPasses && !slices.ContainsFunc(keys, func(k LinkKey) bool {
+		matter := func(row int, keys []LinkKey) bool {
+			return taken[row/64]>>(row%64)&1 == 0 && (pass == linkPasses || slices.ContainsFunc(keys, func(k LinkKey) bool {
 				return filter.may(k) && l.has(k)
-			}) {
-				return
-			}
+			}))
+		}
+		for row, keys := range l.rowsThat(matter) {
 			taken[row/64] |= 1 << (row % 64)
 			for i, k := range keys {
-				if l.want(k) {
-					grown = true
-					filter.add(k)
-				}
+				grown = l.want(k) || grown
 				n := l.wanted[k.plain()]
 				if i == len(keys)-1 {
 					n = ^n
 				}
 				rows = append(rows, n)
 			}
-		})
+		}
 		if !grown || pass == linkPasses {
 			break
 		}
 	}
-	l.chunks = nil
+	l.chunks, l.firsts = nil, nil
 	l.join(rows)
 	l.filter = newLinkFilter(l.keys)
 }

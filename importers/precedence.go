@@ -62,15 +62,16 @@ type Suppression struct {
 
 // EventOf makes the event of a consent record. class is that of its Verdict.
 func EventOf(rec *Record, id string, class Class, obtainedAt int64) Event {
+	x := Consent()
 	e := Event{
-		ID: id, Status: rec.Get("status").Text, Class: class, ObtainedAt: obtainedAt,
-		Scope: Scope{rec.Get("purpose").Text, rec.Get("channel").Text},
+		ID: id, Status: rec.Values[x.Status].Text, Class: class, ObtainedAt: obtainedAt,
+		Scope: Scope{rec.Values[x.Purpose].Text, rec.Values[x.Channel].Text},
 	}
-	if at := rec.Get("occurred_at"); at.Set {
+	if at := rec.Values[x.OccurredAt]; at.Set {
 		e.Dated = true
 		e.Earliest, e.Latest = Window(*at)
 	}
-	if end := rec.Get("expires_at"); end.Set {
+	if end := rec.Values[x.ExpiresAt]; end.Set {
 		e.ExpiresAt, _ = Window(*end) // the earliest it can mean: a consent is not used past its end
 	}
 	return e

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 )
 
 // copyBuffer is large enough that hashing, not system calls, is what a large file costs.
@@ -23,30 +25,71 @@ func FileDigest(path string) (sha string, size int64, err error) {
 	return hashReader(path, f)
 }
 
-// OpenVerified opens the file at path, hashes it through the descriptor it returns, and rewinds. Another digest than
+// OpenVerified opens the file at path and hashes it through the descriptor it returns. Another digest than
 // sha256 (lower-case hex) gives an *IntegrityError and no file.
 //
 // The file may be replaced under its name meanwhile without harm: the descriptor still reads what was hashed. Writing into
 // the very same file cannot be noticed here; frozen and staged files are written once, under names that nothing reuses.
 func OpenVerified(path, sha256 string) (*os.File, error) {
-	f, err := openRegular(path)
+	f, check, err := OpenChecked(path, sha256)
 	if err != nil {
 		return nil, err
 	}
-	got, _, err := hashReader(path, f)
-	if err == nil && got != sha256 {
-		err = &IntegrityError{Path: path, Want: sha256, Got: got}
-	}
-	if err == nil {
-		if _, serr := f.Seek(0, io.SeekStart); serr != nil {
-			err = ioError(path, "rewinding the file", serr)
-		}
-	}
-	if err != nil {
+	if err := check.Wait(); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// Check hashes a file while it is read, see OpenChecked.
+type Check struct {
+	stop atomic.Bool
+	done chan struct{}
+	err  error
+}
+
+// OpenChecked is OpenVerified that hashes while the file is read. Nothing that was read may be believed, nor any fault of it told, before
+// Wait said that the file is the right one. Wait or Stop must be called before the file is closed.
+func OpenChecked(path, sha256 string) (*os.File, *Check, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &Check{done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		got, _, err := hashReader(path, io.NewSectionReader(stoppable{f, &c.stop}, 0, math.MaxInt64))
+		if err == nil && got != sha256 {
+			err = &IntegrityError{Path: path, Want: sha256, Got: got}
+		}
+		c.err = err
+	}()
+	return f, c, nil
+}
+
+// Wait gives the *IntegrityError of a file that is another one.
+func (c *Check) Wait() error {
+	<-c.done
+	return c.err
+}
+
+// Stop ends the check.
+func (c *Check) Stop() {
+	c.stop.Store(true)
+	<-c.done
+}
+
+type stoppable struct {
+	io.ReaderAt
+	stop *atomic.Bool
+}
+
+func (r stoppable) ReadAt(p []byte, off int64) (int, error) {
+	if r.stop.Load() {
+		return 0, os.ErrClosed
+	}
+	return r.ReaderAt.ReadAt(p, off)
 }
 
 // openRegular opens a regular file for reading. It looks before it opens, because opening a named pipe waits for ever.

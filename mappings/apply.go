@@ -47,8 +47,12 @@ type RecordOut struct {
 	Columns [][]int // by entity field: the sheet columns (from 0) that the value comes from; nil if from none. Records share it
 
 	set   uint64 // a bit for each entity field that is set
+	stays uint64 // of them, those whose value stays as it is where it is
 	codes []int  // by field of the mapping's record, of rows that are kept: see fieldReader.known
 }
+
+// Stays gives a bit for each field of the entity whose value is kept where it is: it is the same one wherever its pointer comes again.
+func (r *RecordOut) Stays() uint64 { return r.stays }
 
 // Apply turns the rows of a block into records. Findings of a row go to sink before the row goes to emit; rows above the data
 // and blank rows are passed over. An error of sink or emit ends it.
@@ -140,7 +144,7 @@ func (pl *Plan) wholeRow(b *source.Block, i int) bool {
 		pl.row.Verdict = Rejected
 		return true
 	}
-	if b.Line == nil || pl.headerRow == 0 || len(b.Width) <= i {
+	if b.Line == nil || pl.m.Header.None || len(b.Width) <= i {
 		return false
 	}
 	switch columns := len(pl.profile.Header); {
@@ -171,7 +175,7 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 	} else {
 		copy(rec.Values, s.blank)
 	}
-	rec.set = 0
+	rec.set, rec.stays = 0, 0
 	if !s.simple {
 		rec.Columns = make([][]int, len(rec.Values))
 	}
@@ -182,15 +186,19 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 			return "consent.not_consent", false
 		}
 	}
+	var status *outcome
 	if s.status >= 0 {
-		if out := s.readers[s.status].read(b, i); out.bad.rule == "" && (out.null || out.noAnswer) {
+		if status = s.readers[s.status].read(b, i); status.bad.rule == "" && (status.null || status.noAnswer) {
 			return "consent.no_answer", false
 		}
 	}
 	ok = true
 	for j := range s.fields {
 		f := &s.fields[j]
-		out := s.readers[j].read(b, i)
+		var out *outcome
+		if out = status; j != s.status { // which is there already
+			out = s.readers[j].read(b, i)
+		}
 		switch {
 		case out.bad.rule != "":
 			pl.reject(b, i, out.bad.col, f.path, out.bad)
@@ -214,6 +222,9 @@ func (pl *Plan) record(s *boundSpec, rec *RecordOut, b *source.Block, i int) (wh
 			rec.Values[f.index] = pl.into.keepValue(&out.v)
 		}
 		rec.set |= 1 << f.index
+		if out.kept {
+			rec.stays |= 1 << f.index
+		}
 		if pl.into != nil {
 			rec.codes[j] = out.code
 		}
@@ -249,7 +260,7 @@ func (pl *Plan) setAside(s *boundSpec, rec *RecordOut, b *source.Block, i int) {
 		return
 	}
 	out := *rec
-	out.Values, out.Columns, out.Alike, out.set = slices.Clone(s.blank), make([][]int, len(s.blank)), false, 0
+	out.Values, out.Columns, out.Alike, out.set, out.stays = slices.Clone(s.blank), make([][]int, len(s.blank)), false, 0, 0
 	out.Key, out.KeyDup, out.KeyRows, out.codes = "", false, 1, nil
 	for j := range s.fields {
 		f := &s.fields[j]

@@ -62,7 +62,7 @@ func compile(m *Mapping, p *Profile, env Env, groups []map[int]int) (*Plan, []fi
 		return nil, nil, err
 	}
 	column := func(c Column) int { return index[c] }
-	pl := &Plan{m: m, env: env, profile: p, headerRow: p.HeaderRow, header: newNamedHeader(p.Header)}
+	pl := &Plan{m: m, env: env, profile: p, headerRow: max(p.HeaderRow, p.Titles), header: newNamedHeader(p.Header)}
 	for i := range m.program.skips {
 		pl.skips = append(pl.skips, bindCondition(&m.program.skips[i], column))
 	}
@@ -118,7 +118,11 @@ func (pl *Plan) decide() []finding.Finding {
 	if n := pl.profile.Above; n > 0 {
 		f := pl.at("header.rows_above", -1, "")
 		f.Rows, f.LastRow = n, pl.headerRow-1
-		f.Message = fmt.Sprintf("%s above the header (row %d) %s not read.", finding.Count(n, "row", "rows"), pl.headerRow, finding.Word(n, "is", "are"))
+		above := fmt.Sprintf("the header (row %d)", pl.headerRow)
+		if pl.m.Header.None {
+			f.LastRow, above = pl.headerRow, fmt.Sprintf("the list (row %d)", pl.m.Header.First)
+		}
+		f.Message = fmt.Sprintf("%s above %s %s not read.", finding.Count(n, "row", "rows"), above, finding.Word(n, "is", "are"))
 		list = append(list, f)
 	}
 	list = append(list, pl.unconfirmed()...)

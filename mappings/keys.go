@@ -36,7 +36,7 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 	if plainKeyText(text) {
 		return append(p, text...)
 	}
-	if !ascii(text) { // which is in NFC
+	if !importers.ASCII(text) { // which is in NFC
 		text = norm.NFC.String(text)
 	}
 	for i := range len(text) {
@@ -52,15 +52,6 @@ func appendKeyPart(p []byte, f *importers.Field, v *importers.Value) []byte {
 func plainKeyText(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x80 || c == '\\' || c == '|' {
-			return false
-		}
-	}
-	return true
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
 			return false
 		}
 	}
@@ -129,16 +120,23 @@ func newKeySet(limit int) keySet {
 	return keySet{limit: limit, first: maphash.MakeSeed(), second: maphash.MakeSeed(), exact: maphash.MakeSeed()}
 }
 
-func (s *keySet) add(key []byte, row int) error {
+func (s *keySet) add(key []byte, row int) error { return s.insert(s.entry(key, row, &s.folded)) }
+
+// entry digests a key. It changes nothing but the scratch.
+func (s *keySet) entry(key []byte, row int, scratch *[]byte) keyEntry {
 	e := keyEntry{row: uint32(row)}
 	folded := key
 	if !foldedAlready(key) {
-		s.folded = lookalike(s.folded[:0], key)
-		if folded = s.folded; !bytes.Equal(folded, key) {
+		*scratch = lookalike((*scratch)[:0], key)
+		if folded = *scratch; !bytes.Equal(folded, key) {
 			e.exact = maphash.Bytes(s.exact, key) | 1 // never 0
 		}
 	}
 	e.folded, e.more = maphash.Bytes(s.first, folded), uint32(maphash.Bytes(s.second, folded))
+	return e
+}
+
+func (s *keySet) insert(e keyEntry) error {
 	s.fresh = append(s.fresh, e)
 	s.held++
 	s.rows++

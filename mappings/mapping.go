@@ -25,11 +25,12 @@ type Mapping struct {
 	file    string
 }
 
-// Header says where the header is: exactly one of its fields is set, or none for the first row that holds something.
+// Header says where the header is: exactly one of row, match and none is set, or none of them for the first row that holds something.
 type Header struct {
 	Row   int     `yaml:"row" json:"row,omitempty" jsonschema:"minimum=1,description=row number as the spreadsheet program shows it"`
 	Match Strings `yaml:"match" json:"match,omitempty" jsonschema:"description=the header is the first row (within 50) that holds all of these"`
 	None  bool    `yaml:"none" json:"none,omitempty" jsonschema:"description=there is no header; columns are named by letter"`
+	First int     `yaml:"first" json:"first,omitempty" jsonschema:"minimum=2,maximum=50,description=with none: the row in which the list begins, below its titles"`
 }
 
 // Condition is a test of one cell: exactly one of equals, in, not_in, matches, not_matches, blank, not_blank. Words match

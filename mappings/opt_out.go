@@ -25,11 +25,11 @@ const (
 // The words below are without case and marks, in the seven languages. A word of a header fits if it begins with one.
 var (
 	// barring are what a contact point must not be used is called by, wherever in a word they stand: sperr in Werbesperre.
-	barring = strings.Fields("sperr verbot abgemeld abmeld abbestell optout optedout unsub widerspr widerruf suppress withdr objection objected blacklist blocklist geblock geblokk gebann")
+	barring = strings.Fields("sperr verbot abgemeld abmeld abbestell optout optedout unsub widerspr widerruf suppress withdr objection objected blacklist blocklist geblock geblokk gebann unterdruck onderdruk")
 	// barred are the beginnings of words that say the same.
 	barred = strings.Fields("robinson block bloq blocc blokk bloctel exclu esclu ausschl ausgeschl uitgeslo uitsluit escluid refus rifiut recusa recuso recuse rechaz abgelehnt ablehn weiger verweiger geweiger declin " +
 		"reject rejet denied deny interdi prohib proib vietat verbod forbid banned untersag unerwunscht unwanted ongewenst indesider oppos opos objecion objecao objecoes obiez bezwaar verzet " +
-		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revok dnc")
+		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revok dnc supres soppress")
 	// harmless begin like those, and bar nothing.
 	harmless = strings.Fields("blockchain exclusiv exclusief esclusiv opposite oposiciones")
 	// optOut are pieces of headers that ask for an opt-out, as PlainHeader has them: several words, or names of lists of people that must not be
@@ -45,7 +45,7 @@ var (
 	// whole are headers that ask for one by themselves: lists of numbers not to be called, and an account that is no more.
 	whole = strings.Fields("tps ctps mps fps deactivated deaktiviert")
 	// ended say that what the header names is no more.
-	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt storn opgezegd geannuleerd gestopp stopped gestopt arrete suspend " +
+	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt kundigung storn opgezegd opzeg resilia disdett geannuleerd gestopp stopped gestopt arrete suspend " +
 		"sospes suspens beendet removed entfernt supprim eliminad rimoss removid verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc")
 	// negations deny what stands in the header, wherever they stand.
 	negations = strings.Fields("not never dont cannot nicht nie niemals nichts kein keine keinen keiner keines keinerlei pas jamais aucun aucune nunca jamas ningun ninguna ninguno nessun nessuna nessuno niente nao nenhum nenhuma niet nooit geen nimmer")

@@ -14,10 +14,16 @@ type Outline struct {
 }
 
 // HeaderIn finds the header in the first block of a sheet: its row number and its index in the block; 0 and -1 if there is
-// none or it lies further down.
+// none or it lies further down. Of a list without a header it finds the last row of its titles.
 func (m *Mapping) HeaderIn(b *source.Block) (row, index int) {
 	if m.Header.None {
-		return 0, -1
+		index = -1
+		for i := range b.Rows() {
+			if b.RowNum[i] < m.Header.First && rowHolds(b, i) {
+				row, index = b.RowNum[i], i
+			}
+		}
+		return row, index
 	}
 	for i := range b.Rows() {
 		switch {

@@ -114,6 +114,14 @@ func (c *checker) header() {
 	if h.None {
 		set++
 	}
+	if c.doc.Has("header.first") {
+		switch {
+		case !h.None:
+			c.fault("header.first", "write { none: true, first: N }, or the row of the header as row: N", "first says where a list without a header begins")
+		case h.First < 2 || h.First > headerWithin:
+			c.fault("header.first", "give the row number as the spreadsheet program shows it; a list that begins in row 1 needs no first", "the list must begin in one of the rows 2 to %d", headerWithin)
+		}
+	}
 	if set > 1 || (set == 0 && c.doc.Has("header")) {
 		c.fault("header", "write one of row: N, match: [...], none: true", "header says %s", map[bool]string{true: "more than one thing", false: "nothing"}[set > 1])
 	}

@@ -111,6 +111,8 @@ func TestParseFaults(t *testing.T) {
 		{"letters", consent("note: { from: { letter: C1 } }"), []string{`9: "C1" are no column letters`}},
 		{"nth", consent("note: { from: { letter: C, nth: 2 } }"), []string{`9: nth counts columns with the same header`}},
 		{"index", consent("note: { from: { index: -1 } }"), []string{`9: there is no column number -1`}},
+		{"a first row beside a header", "header: { row: 2, first: 3 }\n" + one("purpose", "purpose_id", "purpose_id: A", "name: B"), []string{`1: first says where a list without a header begins`}},
+		{"a first row that needs none", "header: { none: true, first: 1 }\n" + one("purpose", "purpose_id", "purpose_id: A", "name: B"), []string{`1: the list must begin in one of the rows 2 to 50`}},
 		{"no header but header text", "header: { none: true }\n" + one("purpose", "purpose_id", "purpose_id: A", "name: Purpose name"), []string{`9: the sheet has no header, so "Purpose name" names no column`}},
 		{"header says two things", "header: { row: 1, match: [A] }\n" + consent(), []string{`1: header says more than one thing`}},
 		{"header row", "header: { row: 0 }\n" + consent(), []string{`1: the header row must be 1 or more`}},

@@ -266,15 +266,11 @@ func newPhonePlan(m *phonenumbers.PhoneMetadata) *phonePlan {
 
 // automaton matches a regular expression on digits by states that it works out when it first gets to them.
 type automaton struct {
-	prog   *syntax.Prog
-	states []automatonState
-	index  map[string]int32
-}
-
-type automatonState struct {
-	next    [10]int32 // 0: not worked out; -1: no match any more
-	accept  bool
-	threads []uint32
+	prog    *syntax.Prog
+	next    [][10]int32 // of each state, by digit: 0 if it is not worked out; -1: no match any more
+	accepts []bool
+	threads [][]uint32
+	index   map[string]int32
 }
 
 // newAutomaton compiles a pattern; nil if it is more than the automaton can do.
@@ -293,7 +289,7 @@ func newAutomaton(pattern string) *automaton {
 		}
 	}
 	// State 0 is never reached, so that 0 can mean "not worked out".
-	a := &automaton{prog: prog, states: make([]automatonState, 1), index: map[string]int32{}}
+	a := &automaton{prog: prog, next: make([][10]int32, 1), accepts: make([]bool, 1), threads: make([][]uint32, 1), index: map[string]int32{}}
 	a.state(a.closure(nil, uint32(prog.Start), make([]bool, len(prog.Inst))))
 	return a
 }
@@ -304,43 +300,49 @@ const maxAutomatonStates = 20_000
 func (a *automaton) matches(s []byte) bool {
 	at := int32(1)
 	for _, c := range s {
-		if at = a.step(at, c-'0'); at < 0 {
+		next := a.next[at][c-'0']
+		if next == 0 {
+			next = a.step(at, c-'0')
+		}
+		if at = next; at < 0 {
 			return false
 		}
 	}
-	return a.states[at].accept
+	return a.accepts[at]
 }
 
 // begins reports whether some beginning of s matches.
 func (a *automaton) begins(s []byte) bool {
 	at := int32(1)
 	for _, c := range s {
-		if a.states[at].accept {
+		if a.accepts[at] {
 			return true
 		}
-		if at = a.step(at, c-'0'); at < 0 {
+		next := a.next[at][c-'0']
+		if next == 0 {
+			next = a.step(at, c-'0')
+		}
+		if at = next; at < 0 {
 			return false
 		}
 	}
-	return a.states[at].accept
+	return a.accepts[at]
 }
 
+// step works out a state's next.
 func (a *automaton) step(at int32, digit byte) int32 {
-	if next := a.states[at].next[digit]; next != 0 {
-		return next
-	}
 	var threads []uint32
 	seen := make([]bool, len(a.prog.Inst))
-	for _, pc := range a.states[at].threads {
+	for _, pc := range a.threads[at] {
 		if in := &a.prog.Inst[pc]; in.Op != syntax.InstMatch && in.MatchRune(rune('0'+digit)) {
 			threads = a.closure(threads, in.Out, seen)
 		}
 	}
 	next := int32(-1)
-	if len(threads) > 0 && len(a.states) < maxAutomatonStates {
+	if len(threads) > 0 && len(a.next) < maxAutomatonStates {
 		next = a.state(threads)
 	}
-	a.states[at].next[digit] = next
+	a.next[at][digit] = next
 	return next
 }
 
@@ -356,8 +358,8 @@ func (a *automaton) state(threads []uint32) int32 {
 	if n, ok := a.index[string(key)]; ok {
 		return n
 	}
-	n := int32(len(a.states))
-	a.states = append(a.states, automatonState{accept: accept, threads: threads})
+	n := int32(len(a.next))
+	a.next, a.accepts, a.threads = append(a.next, [10]int32{}), append(a.accepts, accept), append(a.threads, threads)
 	a.index[string(key)] = n
 	return n
 }

@@ -11,6 +11,7 @@ type Profile struct {
 	Mapping   string          `json:"mapping"`              // digest of the mapping it was made with
 	Sheet     string          `json:"sheet,omitempty"`      //
 	HeaderRow int             `json:"header_row,omitempty"` // row number; 0 if the sheet has none
+	Titles    int             `json:"titles,omitempty"`     // the last row of the titles above a list without a header
 	Above     int             `json:"above,omitempty"`      // rows above the header that hold something
 	Header    []string        `json:"header,omitempty"`     // as messages may show it
 	Rows      int             `json:"rows"`                 // data rows
@@ -158,6 +159,9 @@ type Profiler struct {
 	skip  []bool // rows of the block that prove nothing: blank, skipped, ragged, the header again
 	buf   []byte
 	err   error
+
+	takesKeys bool // see TakeKeys
+	apart     bool // see keysApart
 }
 
 // profiledSpec is a spec as far as keys and closed lists are concerned.
@@ -253,6 +257,7 @@ func (p *Profiler) bind() error {
 		p.specs = append(p.specs, s)
 	}
 	p.bindDrops(column)
+	p.apart = p.keysApart()
 	return nil
 }
 

@@ -24,6 +24,12 @@ func (p *Profiler) Add(b *source.Block) error {
 			return err
 		}
 	}
+	for ; from < b.Rows() && b.RowNum[from] < p.m.Header.First; from++ {
+		if rowHolds(b, from) {
+			p.p.Above++
+			p.p.Titles = b.RowNum[from]
+		}
+	}
 	if err := p.headerTwice(b, from); err != nil {
 		return err
 	}
@@ -100,6 +106,9 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 		s.memo.begin()
 	}
 	for _, s := range p.specs {
+		if p.apart { // AddKeys may be at it
+			break
+		}
 		s.begin()
 	}
 	for _, d := range p.drops {
@@ -168,10 +177,18 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 	for _, col := range p.dates {
 		p.dateEvidence(b, col, from)
 	}
+	if p.apart {
+		return nil
+	}
 	for _, s := range p.specs {
-		if err := p.spec(s, b, from); err != nil {
-			p.err = err
-			return err
+		for i := from; i < n; i++ {
+			if p.skip[i] {
+				continue
+			}
+			if err := p.specRow(s, b, i); err != nil {
+				p.err = err
+				return err
+			}
 		}
 	}
 	return nil
@@ -375,42 +392,6 @@ func (e *DateEvidence) numeric(d *numericDate, row int) {
 			e.FirstEither = row
 		}
 	}
-}
-
-// spec counts the keys and the unknown words of one record of the mapping.
-func (p *Profiler) spec(s *profiledSpec, b *source.Block, from int) error {
-	for i := from; i < b.Rows(); i++ {
-		if p.skip[i] || !s.applies(b, i) {
-			continue
-		}
-		if s.unanswered(b, i) {
-			continue
-		}
-		for _, j := range s.listed {
-			r := s.readers[j]
-			if out := r.read(b, i); out.bad.rule == "enum.unmapped" || out.bad.rule == "bool.invalid" {
-				cell := b.Cell(out.bad.col, i)
-				s.words[j].add(b.Bytes(cell), r.folded(cell, b.Bytes(cell)), b.RowNum[i], out.bad.col)
-			}
-		}
-		if key, ok := s.keyOf(b, i); ok {
-			if err := s.keys.add(key, b.RowNum[i]); err != nil {
-				return fmt.Errorf("sorting the keys of %s: %w", p.env.File, err)
-			}
-		}
-	}
-	return nil
-}
-
-// keyOf gives the key of row i, valid until the next call; ok is false if a part of it is missing or wrong.
-func (s *profiledSpec) keyOf(b *source.Block, i int) (key []byte, ok bool) {
-	bad := false
-	s.buf, ok = s.appendKey(s.buf[:0], func(field int) *importers.Value {
-		out := s.readers[s.byField[field]].read(b, i)
-		bad = bad || out.bad.rule != ""
-		return &out.v
-	})
-	return s.buf, ok && !bad
 }
 
 // unanswered reports whether a consent row gives no record: it answers nothing, or rests on another lawful basis.

@@ -34,9 +34,9 @@ func (pl *Plan) KeepSome(b *source.Block, from, until int, to *Rows) {
 			continue
 		}
 		pl.judge(b, i)
-		row := pl.row
+		to.List = append(to.List, pl.row)
+		row := &to.List[len(to.List)-1]
 		row.Records, row.Partial, row.Aside, row.Silent = to.keep(row.Records), to.keep(row.Partial), to.keep(row.Aside), to.keep(row.Silent)
-		to.List = append(to.List, row)
 		to.findings = append(to.findings, pl.findings...)
 		to.ends = append(to.ends, len(to.findings))
 	}
@@ -55,7 +55,7 @@ func (r *Rows) Retain(row *Row) *Row {
 					values[k] = r.keepValue(v)
 				}
 			}
-			rec.Values, rec.codes = values, nil
+			rec.Values, rec.codes, rec.stays = values, nil, 0
 		}
 	}
 	r.List = append(r.List, own)

@@ -60,6 +60,9 @@ func LooksLikeRow(header []string) bool {
 	return values > 0 && texts == 0
 }
 
+// NumberOrDate reports whether a text is a number or a date and nothing else.
+func NumberOrDate(s string) bool { return numberOrDate(strings.TrimSpace(s)) }
+
 func numberOrDate(s string) bool {
 	if strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789.,'+- %€$£") == "" {
 		return true

@@ -25,7 +25,7 @@ func (pl *Plan) silent(b *source.Block, i int) {
 		} else {
 			copy(rec.Values, s.blank)
 		}
-		rec.Key, rec.KeyDup, rec.KeyRows, rec.set, rec.codes = "", false, 1, 0, nil
+		rec.Key, rec.KeyDup, rec.KeyRows, rec.set, rec.stays, rec.codes = "", false, 1, 0, 0, nil
 		some := false
 		for _, j := range s.who {
 			out := s.readers[j].read(b, i)

@@ -2,9 +2,12 @@ package pipeline
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -87,7 +90,7 @@ func (f *facts) linkRow(records []identified, silent [][]importers.Key) {
 
 // link works out who is one subject, once all rows are known, and files what speaks against each.
 func (f *facts) link() error {
-	err := f.heard.each(f.links.MayMeet, func(a *against, links []importers.LinkKey) {
+	err := f.heard.each(f.links.MayMeet(), func(a *against, links []importers.LinkKey) {
 		if a.foreign == nil || f.links.MayConcern(links) {
 			f.against = append(f.against, a.own(f.words))
 		}
@@ -96,9 +99,10 @@ func (f *facts) link() error {
 		return err
 	}
 	var there []unsureLink
-	mayMatter := func(links []importers.LinkKey) bool { return f.links.MayMeet(links) && f.links.MayConcern(links) }
-	err = f.unsureThere.each(mayMatter, func(a *against, _ []importers.LinkKey) {
-		there = append(there, unsureLink{keys: f.links.Digests(a.keys), from: a.own(f.words).foreign})
+	err = f.unsureThere.each(f.links.MayMeet(), func(a *against, links []importers.LinkKey) {
+		if f.links.MayConcern(links) {
+			there = append(there, unsureLink{keys: f.links.Digests(a.keys), from: a.own(f.words).foreign})
+		}
 	})
 	if err != nil {
 		return err
@@ -220,7 +224,6 @@ func (f *facts) reaches(a *against, keys []importers.Key) bool {
 type againstStash struct {
 	stash source.Stash
 	buf   []byte // of each: how many keys, their digests, the length of what append appends (uint32), and that
-	links []importers.LinkKey
 	err   error
 }
 
@@ -228,13 +231,29 @@ const againstPiece = 64 << 10
 
 // add keeps a copy of a; links are its keys, digested.
 func (s *againstStash) add(a *against, links []importers.LinkKey) {
-	s.buf = binary.AppendUvarint(s.buf, uint64(len(links)))
+	s.buf = a.appendHeard(s.buf, links)
+	s.flushFull()
+}
+
+// addHeard keeps what appendHeard appended.
+func (s *againstStash) addHeard(p []byte) {
+	s.buf = append(s.buf, p...)
+	s.flushFull()
+}
+
+// appendHeard appends what a stash keeps of a.
+func (a *against) appendHeard(p []byte, links []importers.LinkKey) []byte {
+	p = binary.AppendUvarint(p, uint64(len(links)))
 	for _, k := range links {
-		s.buf = k.AppendTo(s.buf)
+		p = k.AppendTo(p)
 	}
-	at := len(s.buf)
-	s.buf = a.append(append(s.buf, 0, 0, 0, 0))
-	binary.LittleEndian.PutUint32(s.buf[at:], uint32(len(s.buf)-at-4))
+	at := len(p)
+	p = a.append(append(p, 0, 0, 0, 0))
+	binary.LittleEndian.PutUint32(p[at:], uint32(len(p)-at-4))
+	return p
+}
+
+func (s *againstStash) flushFull() {
 	if len(s.buf) >= againstPiece {
 		s.flush()
 	}
@@ -254,31 +273,71 @@ func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against,
 		return noRoomForRows(s.err)
 	}
 	replay := s.stash.Replay()
-	var buf []byte
-	err := untilEOF(func() (err error) {
-		piece, err := replay.Next(buf)
-		if err != nil {
-			return err
-		}
-		buf = piece
-		for k := mappings.NewKept(piece); !k.End(); {
-			s.links = s.links[:0]
-			for range k.Uvarint() {
-				s.links = append(s.links, importers.ReadLinkKey([]byte(k.Bytes(importers.LinkKeyBytes))))
+	var pieces [againstAtOnce]heardPiece
+	for more := true; more; {
+		n := 0
+		for more && n < len(pieces) {
+			switch piece, err := replay.Next(pieces[n].bytes); {
+			case errors.Is(err, io.EOF):
+				more = false
+			case err != nil:
+				return noRoomForRows(err)
+			default:
+				pieces[n].bytes = piece
+				n++
 			}
-			n := binary.LittleEndian.Uint32([]byte(k.Bytes(4)))
-			if !may(s.links) {
-				k.Bytes(int(n))
-				continue
-			}
-			f(readAgainst(&k), s.links)
 		}
-		return nil
-	})
-	if err != nil {
-		return noRoomForRows(err)
+		var sifted sync.WaitGroup
+		for i := range pieces[:n] {
+			sifted.Go(func() { pieces[i].sift(may) })
+		}
+		sifted.Wait()
+		for i := range pieces[:n] {
+			for k := range pieces[i].matter {
+				x := &pieces[i].matter[k]
+				f(x.against, pieces[i].links[x.from:x.to])
+			}
+		}
 	}
 	return nil
+}
+
+// heardPiece is a piece of an againstStash.
+type heardPiece struct {
+	bytes  []byte
+	matter []heardAgainst      // those that may matter; their texts lie in the piece
+	links  []importers.LinkKey // of them
+}
+
+// heardAgainst is one of a piece, and where its keys are among the links.
+type heardAgainst struct {
+	*against
+	from, to int
+}
+
+// againstAtOnce is how many pieces are gone over beside each other.
+const againstAtOnce = 8
+
+// sift finds what may matter.
+func (p *heardPiece) sift(may func([]importers.LinkKey) bool) {
+	p.matter, p.links = p.matter[:0], p.links[:0]
+	for rest := p.bytes; len(rest) > 0; {
+		links, n := binary.Uvarint(rest)
+		rest = rest[n:]
+		from := len(p.links)
+		for range links {
+			p.links = append(p.links, importers.ReadLinkKey(rest))
+			rest = rest[importers.LinkKeyBytes:]
+		}
+		end := 4 + binary.LittleEndian.Uint32(rest)
+		if may(p.links[from:]) {
+			k := mappings.NewKept(rest[4:end])
+			p.matter = append(p.matter, heardAgainst{readAgainst(&k), from, len(p.links)})
+		} else {
+			p.links = p.links[:from]
+		}
+		rest = rest[end:]
+	}
 }
 
 func (s *againstStash) close() {

@@ -85,14 +85,13 @@ func (d *ahead) some(list []passedRow) error {
 			continue
 		}
 		x := &row.records[0]
-		j := judged{identified: *x, verdict: x.decided.verdict}
-		derived, err := d.derived.of(&j)
+		derived, err := d.derived.of(&x.Record, x.decided.verdict)
 		if err != nil {
 			return err
 		}
-		o := d.origin(d.sh, row.row, &j, &row.digest)
+		o := d.origin(d.sh, row.row, x, &row.digest)
 		o.Block = d.turn
-		d.part.Append(&o, &j.Record, derived)
+		d.part.Append(&o, &x.Record, derived)
 		row.gathered, row.kind = d.part.Rows(), d.kind(x).number
 	}
 	return nil
@@ -189,9 +188,9 @@ func (s *settler) takeRows(from, to int) error {
 }
 
 // origin is where a record came from and who it is.
-func (d *dryRunner) origin(sh *sheet, row *mappings.Row, j *judged, digest *[32]byte) staged.Origin {
+func (d *dryRunner) origin(sh *sheet, row *mappings.Row, x *identified, digest *[32]byte) staged.Origin {
 	return staged.Origin{
-		ID: j.uid, RecordID: j.recordUID, System: j.system, Key: j.Key, ContentDigest: j.content,
+		ID: x.uid, RecordID: x.recordUID, System: x.system, Key: x.Key, ContentDigest: x.content,
 		FileDigest: sh.env.FileDigest, Sheet: sh.env.Sheet, Row: row.Num, Line: row.Line, RowDigest: *digest,
 	}
 }

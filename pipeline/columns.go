@@ -19,7 +19,8 @@ const headerSearch = 20
 // sheetProfile watches the rows of one sheet go by and counts what an inventory shows. It keeps hashes, never values: what
 // it says of duplicates holds but for a chance of about rows squared in 2^65.
 type sheetProfile struct {
-	headerRow int // fixed, or found; 0 while searching
+	headerRow int  // fixed, or found; 0 while searching
+	none      bool // the mapping says that there is no header; headerRow is then the last row of the titles, or 0
 	header    []string
 	outline   []mappings.Outline
 	columns   []*columnProfile
@@ -71,7 +72,8 @@ func (s *sheetProfile) start(b *source.Block, m *mappings.Mapping) {
 	if m != nil {
 		s.headerRow, at = m.HeaderIn(b)
 	}
-	if s.headerRow == 0 && (m == nil || at < 0) {
+	s.none = m != nil && m.Header.None
+	if s.headerRow == 0 && !s.none && (m == nil || at < 0) {
 		most := 0
 		for i := range min(b.Rows(), headerSearch) {
 			n := 0
@@ -85,10 +87,13 @@ func (s *sheetProfile) start(b *source.Block, m *mappings.Mapping) {
 			}
 		}
 	}
-	if at < 0 {
+	switch {
+	case s.none:
+	case at < 0:
 		return
+	default:
+		s.header = mappings.HeaderNames(b, at)
 	}
-	s.header = mappings.HeaderNames(b, at)
 	if m == nil {
 		return
 	}
@@ -113,7 +118,7 @@ func (s *sheetProfile) add(b *source.Block) {
 		switch {
 		case row > s.headerRow:
 			s.below = append(s.below, i)
-		case row == s.headerRow:
+		case row == s.headerRow && !s.none:
 			s.header = mappings.HeaderNames(b, i)
 		}
 	}

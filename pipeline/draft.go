@@ -324,11 +324,6 @@ func draftFile(ctx context.Context, path, rel string, opt DraftOptions) ([]*draf
 	return list, nil
 }
 
-// soundsLikeHeader reports whether a text is a header that drafts know: then one beside it that looks like a value is one too.
-func soundsLikeHeader(text string) bool {
-	return !strings.Contains(text, "@") && suggest.Sounds(text, "email", "phone", "asks", "state", "external_id", "subject_id", "device_id", "occurred_at", "received_at", "purpose", "channel", "reason", "optout") != ""
-}
-
 // read looks at one sheet from its header to its end.
 func (d *draft) read(ctx context.Context, book source.Book, i int, name string) error {
 	rd, err := book.Read(ctx, i)
@@ -362,14 +357,14 @@ func (d *draft) read(ctx context.Context, book source.Book, i int, name string) 
 					d.look = l
 				}
 			}
-			if d.look.HeaderRow == b.RowNum[0] && mappings.LooksLikeRow(prof.header) && !slices.ContainsFunc(prof.header, soundsLikeHeader) {
-				d.look = suggest.NewLook(d.base, name, i+1, 0, make([]string, len(prof.header)))
+			if presets.Find(d.look) == nil {
+				d.headless(b, i, name)
 			}
 			code, label, _ = d.look.PurposeRows()
 		}
 		d.look.Add(b)
 		for r := 0; r < b.Rows() && len(rows) < purposesKept; r++ {
-			if b.RowNum[r] > d.look.HeaderRow {
+			if b.RowNum[r] > d.look.HeaderRow && b.RowNum[r] >= d.look.FirstRow {
 				rows = append(rows, [2]string{cellText(b, code, r), cellText(b, label, r)})
 			}
 		}
@@ -408,6 +403,30 @@ func (d *draft) read(ctx context.Context, book source.Book, i int, name string) 
 		}
 	}
 	return nil
+}
+
+// headless looks for the header again where the row that was taken for it holds values: a list without a header would lose its first row.
+func (d *draft) headless(b *source.Block, i int, name string) {
+	var rows [][]string
+	taken := -1
+	for top := range min(b.Rows(), headerSearch) {
+		if b.RowNum[top] == d.look.HeaderRow {
+			taken = top
+		}
+		rows = append(rows, mappings.HeaderNames(b, top))
+	}
+	first, header, none := suggest.FirstOfList(rows, taken)
+	switch {
+	case none:
+		d.look = suggest.NewLook(d.base, name, i+1, 0, make([]string, len(rows[first])))
+		if slices.ContainsFunc(rows[:first], func(cells []string) bool {
+			return slices.ContainsFunc(cells, func(cell string) bool { return cell != "" })
+		}) {
+			d.look.FirstRow = b.RowNum[first]
+		}
+	case header >= 0 && header != taken:
+		d.look = suggest.NewLook(d.base, name, i+1, b.RowNum[header], rows[header])
+	}
 }
 
 func cellText(b *source.Block, col, i int) string {

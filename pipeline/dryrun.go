@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -35,6 +36,15 @@ func (p *Pipeline) DryRun(ctx context.Context) (*DryRunResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := p.judge(ctx, in)
+	if other := in.bag(); other != nil { // before all that was found in it
+		return nil, other
+	}
+	return r, err
+}
+
+// judge is the dry-run of what is frozen and mapped.
+func (p *Pipeline) judge(ctx context.Context, in *dryRunInputs) (*DryRunResult, error) {
 	if err := p.refuseUndo(ctx, DryRun); err != nil {
 		return nil, err
 	}
@@ -121,6 +131,7 @@ func (p *Pipeline) listingAs(ctx context.Context, id string) (*Pipeline, error) 
 // dryRunInputs are what a dry-run rests on, after its gate held.
 type dryRunInputs struct {
 	frozen *FreezeResult
+	bag    func() error // waits until the bag is verified, and gives what is wrong with it
 	mapped *MapResult
 	maps   []*mappings.Mapping
 }
@@ -128,27 +139,35 @@ type dryRunInputs struct {
 func (p *Pipeline) dryRunInputs(ctx context.Context) (*dryRunInputs, error) {
 	in := &dryRunInputs{}
 	var err error
-	if in.frozen, err = p.frozen(ctx, DryRun); err != nil {
+	if in.frozen, in.bag, err = p.frozenAhead(ctx, DryRun); err != nil {
 		return nil, err
 	}
+	if err := p.mappedInputs(ctx, in); err != nil {
+		return nil, cmp.Or(in.bag(), err)
+	}
+	return in, nil
+}
+
+// mappedInputs puts in what map left.
+func (p *Pipeline) mappedInputs(ctx context.Context, in *dryRunInputs) error {
 	mapped, rec, err := last[MapResult](ctx, p, Map)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if rec == nil {
-		return nil, &GateError{Stage: DryRun, Why: "the mappings are not compiled yet", Remedy: "run `sheetlift map` first"}
+		return &GateError{Stage: DryRun, Why: "the mappings are not compiled yet", Remedy: "run `sheetlift map` first"}
 	}
 	if mapped.Manifest != in.frozen.Manifest {
-		return nil, &GateError{Stage: DryRun, Why: "the mappings were compiled for another frozen manifest", Remedy: "run `sheetlift map` again"}
+		return &GateError{Stage: DryRun, Why: "the mappings were compiled for another frozen manifest", Remedy: "run `sheetlift map` again"}
 	}
 	in.mapped = mapped
 	if in.maps, err = p.loadMappings(); err != nil {
-		return nil, err
+		return err
 	}
 	if why := p.mappingDrift(mapped, in.maps); why != "" {
-		return nil, &GateError{Stage: DryRun, Why: why + " since map", Remedy: "run `sheetlift map` again"}
+		return &GateError{Stage: DryRun, Why: why + " since map", Remedy: "run `sheetlift map` again"}
 	}
-	return in, nil
+	return nil
 }
 
 // mappingDrift names what differs between the recorded map result and the files as they lie there now; "" if nothing does.
@@ -191,6 +210,11 @@ type dryRunner struct {
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
+	defer func() {
+		if err != nil { // a bag that is another one is why
+			err = cmp.Or(in.bag(), err)
+		}
+	}()
 	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // an earlier dry-run died here
 		return &FileError{Path: partial, Message: "what an interrupted dry-run left can't be removed: " + pathless(err), Remedy: "remove it and run dryrun again", Err: err}
@@ -252,6 +276,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if err := d.judgeSources(ctx, in); err != nil {
 		return err
 	}
+	if err := in.bag(); err != nil { // nothing is made that rests on another
+		return err
+	}
 	r.StillGiven = len(d.given.shown)
 	r.Complete, r.Passed = true, !rec.fatal
 	if err := rec.close(&r.Outcome, dir); err != nil {
@@ -289,7 +316,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 // openSources opens the sheets of all sources and compiles their mappings.
 func (d *dryRunner) openSources(ctx context.Context, in *dryRunInputs) error {
 	for i := range d.batch.Sources {
-		sh, err := d.openSheet(ctx, in.frozen, &d.batch.Sources[i], in.maps[i], d.token)
+		sh, err := d.openSheetAhead(ctx, in.frozen, &d.batch.Sources[i], in.maps[i], d.token)
 		if err != nil {
 			return err
 		}
@@ -300,7 +327,7 @@ func (d *dryRunner) openSources(ctx context.Context, in *dryRunInputs) error {
 		sh.profiled = in.mapped.Sources[i].Profile
 		plan, found, err := d.plan(ctx, sh, in.maps[i], in.mapped)
 		if err != nil {
-			return err
+			return sh.checked(err)
 		}
 		for _, f := range found {
 			if err := d.rec.Add(f); err != nil {
@@ -506,10 +533,13 @@ func (r *recordIDs) recordID() string { return r.recordUID.String() }
 // identify works out who a record is.
 func (d *dryRunner) identify(sh *sheet, p *passed, rec *mappings.RecordOut) recordIDs {
 	name := p.namer(d.id, sh.src.System, rec)
-	id := recordIDs{content: name.Content(&rec.Record), recordUID: name.Record(rec.Key)}
-	if id.uid = id.recordUID; rec.Entity.Event {
-		id.uid = name.Event(rec.Key, &id.content)
+	id := recordIDs{content: name.Content(&rec.Record, rec.Stays())}
+	if rec.Entity.Event {
+		id.recordUID, id.uid = name.Event(rec.Key, &id.content)
+		return id
 	}
+	id.recordUID = name.Record(rec.Key)
+	id.uid = id.recordUID
 	return id
 }
 

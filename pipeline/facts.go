@@ -159,7 +159,7 @@ func opposes(rec *importers.Record) bool {
 	case "case":
 		return importers.CaseOpposes(rec.Get("request_type").Text, rec.Get("status").Text)
 	case "consent":
-		s := rec.Get("status")
+		s := rec.Values[importers.Consent().Status]
 		return s.Set && s.Text != importers.StatusGiven
 	}
 	return false
@@ -476,27 +476,27 @@ type derivation struct {
 }
 
 // of gives the derived columns of a record, in their order. They are valid until the next call.
-func (d *derivation) of(j *judged) ([]staged.Cell, error) {
-	if j.verdict != nil && j.verdict == d.verdict {
+func (d *derivation) of(rec *importers.Record, verdict *importers.Verdict) ([]staged.Cell, error) {
+	if verdict != nil && verdict == d.verdict {
 		return d.cells, nil
 	}
-	d.verdict = j.verdict
+	d.verdict = verdict
 	text := func(s string) staged.Cell { return staged.Cell{Text: s, Null: s == ""} }
 	d.cells = d.cells[:0]
-	switch j.Entity.Name {
+	switch rec.Entity.Name {
 	case "case":
-		d.cells = append(d.cells, staged.Cell{Text: "imported"}, text(importers.CaseDue(&j.Record)), staged.Cell{Null: true}, staged.Cell{Null: true})
+		d.cells = append(d.cells, staged.Cell{Text: "imported"}, text(importers.CaseDue(rec)), staged.Cell{Null: true}, staged.Cell{Null: true})
 	case "consent":
 		stated := ""
-		if len(j.verdict.Stated) > 0 {
-			b, err := json.Marshal(j.verdict.Stated)
+		if len(verdict.Stated) > 0 {
+			b, err := json.Marshal(verdict.Stated)
 			if err != nil {
 				return nil, err
 			}
 			stated = string(b)
 		}
-		d.cells = append(d.cells, staged.Cell{Text: string(j.verdict.Class)}, staged.Cell{Text: string(j.verdict.Confidence)}, staged.Cell{Text: strings.Join(j.verdict.Missing, ",")},
-			text(j.verdict.Remediation), text(stated))
+		d.cells = append(d.cells, staged.Cell{Text: string(verdict.Class)}, staged.Cell{Text: string(verdict.Confidence)}, staged.Cell{Text: strings.Join(verdict.Missing, ",")},
+			text(verdict.Remediation), text(stated))
 	}
 	return d.cells, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -234,26 +235,50 @@ func (p *Pipeline) verifyBag(fr *FreezeResult) error {
 
 // frozen returns the newest freeze after its bag was verified.
 func (p *Pipeline) frozen(ctx context.Context, stage string) (*FreezeResult, error) {
-	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
+	fr, bag, err := p.frozenAhead(ctx, stage)
+	if err == nil {
+		err = bag()
+	}
 	if err != nil {
-		return nil, err
-	}
-	if rec == nil {
-		return nil, &GateError{Stage: stage, Why: "the batch is not frozen yet", Remedy: "run `sheetlift freeze` first"}
-	}
-	if err := p.verifyBag(fr); err != nil {
 		return nil, err
 	}
 	return fr, nil
 }
 
+// frozenAhead is frozen that verifies the bag beside what comes next; bag waits for it.
+func (p *Pipeline) frozenAhead(ctx context.Context, stage string) (fr *FreezeResult, bag func() error, err error) {
+	fr, rec, err := last[FreezeResult](ctx, p, Freeze)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rec == nil {
+		return nil, nil, &GateError{Stage: stage, Why: "the batch is not frozen yet", Remedy: "run `sheetlift freeze` first"}
+	}
+	verified := make(chan error, 1)
+	go func() { verified <- p.verifyBag(fr) }()
+	return fr, sync.OnceValue(func() error { return <-verified }), nil
+}
+
 // openFrozen opens the frozen bytes of a source's file, checked on the same descriptor.
 func (p *Pipeline) openFrozen(fr *FreezeResult, file string) (*os.File, string, error) {
+	fd, check, digest, err := p.openFrozenAhead(fr, file)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := check.Wait(); err != nil {
+		fd.Close()
+		return nil, "", err
+	}
+	return fd, digest, nil
+}
+
+// openFrozenAhead is openFrozen that checks while the file is read.
+func (p *Pipeline) openFrozenAhead(fr *FreezeResult, file string) (*os.File, *manifests.Check, string, error) {
 	for _, f := range fr.Files {
 		if f.File == file {
-			fd, err := manifests.OpenVerified(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256)
-			return fd, f.SHA256, err
+			fd, check, err := manifests.OpenChecked(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256)
+			return fd, check, f.SHA256, err
 		}
 	}
-	return nil, "", &GateError{Stage: Map, Why: fmt.Sprintf("%s is not in the frozen bag", file), Remedy: "start a new batch for a changed set of files"}
+	return nil, nil, "", &GateError{Stage: Map, Why: fmt.Sprintf("%s is not in the frozen bag", file), Remedy: "start a new batch for a changed set of files"}
 }

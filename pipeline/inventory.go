@@ -288,6 +288,9 @@ func (p *Pipeline) inventorySheet(ctx context.Context, lists *listReader, i int,
 		Merged: prof.facts.Merged, HiddenRows: prof.facts.HiddenRows, Formulas: prof.facts.Formulas,
 		NoCache: prof.facts.FormulasNoCache, Errors: prof.facts.ErrorCells,
 	}
+	if prof.none {
+		inv.HeaderRow = 0
+	}
 	if book.Info().Format == "csv" {
 		inv.Visibility = string(source.Visible)
 	}

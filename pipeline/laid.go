@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -23,7 +24,11 @@ type laidAside struct {
 	odd    source.Spill     // the other rows, a block for each piece that has some
 	plans  []*mappings.Plan // that put blocks through
 	aheads []*ahead         // that decided them; nil if none did
+	going  sync.WaitGroup
 }
+
+// letGo closes it beside what comes next: a system takes its time to give back a large file.
+func (l *laidAside) letGo() { l.going.Go(l.close) }
 
 func (l *laidAside) close() {
 	_ = l.rows.Close() // unlinked files: nothing is lost with them
@@ -230,7 +235,8 @@ func (r *recaller) records(p *passed, read *mappings.Recall, row mappings.Row, k
 		}
 		l.ids = append(l.ids, id)
 	}
-	r.passAccepted(r.sh, p, passedRow{row: l.again.Add(row, l.recs), digest: digest}, func(k int) recordIDs { return l.ids[k] })
+	p.list = append(p.list, passedRow{row: l.again.Add(row, l.recs), digest: digest})
+	r.giveRecords(r.sh, p, &p.list[len(p.list)-1], func(k int) recordIDs { return l.ids[k] })
 }
 
 // gathered reads what a gathered row has beside its record. If something is said about its subject, it may have to be decided on its own.

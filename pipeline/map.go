@@ -12,6 +12,7 @@ import (
 	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
+	"sheetlift/manifests"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
@@ -107,6 +108,7 @@ func (p *Pipeline) loadMappings() ([]*mappings.Mapping, error) {
 // sheet is one frozen sheet, opened.
 type sheet struct {
 	file  *os.File
+	check *manifests.Check // of the bytes of the file; nil if they were checked when it was opened
 	book  source.Book
 	index int
 	env   mappings.Env
@@ -131,35 +133,69 @@ func (s *sheet) close() {
 		_ = s.kept.Close() // an unlinked file: nothing is lost with it
 	}
 	if s.laid != nil {
+		s.laid.going.Wait()
 		s.laid.close()
 	}
 	if s.view != nil {
 		s.view.base.close()
 	}
-	s.book.Close()
+	if s.book != nil {
+		s.book.Close()
+	}
+	if s.check != nil {
+		s.check.Stop()
+	}
 	s.file.Close()
+}
+
+// checked gives the fault of a file that is not the frozen one, else err: what was read of another file, or why it can't be, tells nothing.
+func (s *sheet) checked(err error) error {
+	if s.check == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if other := s.check.Wait(); other != nil {
+		return other
+	}
+	return err
 }
 
 // openSheet opens the frozen bytes of a source at its sheet.
 func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, token func(kind, value string) string) (*sheet, error) {
+	sh, err := p.openSheetAhead(ctx, fr, s, m, token)
+	if err != nil {
+		return nil, err
+	}
+	if err := sh.checked(nil); err != nil {
+		sh.close()
+		return nil, err
+	}
+	return sh, nil
+}
+
+// openSheetAhead is openSheet that checks the bytes while they are read: see sheet.checked.
+func (p *Pipeline) openSheetAhead(ctx context.Context, fr *FreezeResult, s *Source, m *mappings.Mapping, token func(kind, value string) string) (_ *sheet, err error) {
 	if part := fr.part(s.Name); part != nil && part.Base != "" {
 		return p.openMended(ctx, fr, part, s, m, token)
 	}
-	fd, digest, err := p.openFrozen(fr, s.File)
+	sh := &sheet{index: -1, src: s, most: p.blockRows}
+	var digest string
+	if sh.file, sh.check, digest, err = p.openFrozenAhead(fr, s.File); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = sh.checked(err)
+			sh.close()
+		}
+	}()
+	st, err := sh.file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	st, err := fd.Stat()
-	if err != nil {
-		fd.Close()
+	if sh.book, err = open.ReaderAt(ctx, s.File, sh.file, st.Size(), source.Options{Charset: s.Charset, Delimiter: s.Delimiter, Password: password(), Limits: p.batch.Limits}); err != nil {
 		return nil, err
 	}
-	book, err := open.ReaderAt(ctx, s.File, fd, st.Size(), source.Options{Charset: s.Charset, Delimiter: s.Delimiter, Password: password(), Limits: p.batch.Limits})
-	if err != nil {
-		fd.Close()
-		return nil, err
-	}
-	sh := &sheet{file: fd, book: book, index: -1, src: s, most: p.blockRows}
+	book := sh.book
 	for i := range m.Records {
 		sh.statements = append(sh.statements, m.Records[i].Statements())
 		if e := importers.ByName(m.Records[i].Entity); e != nil && e.Config {
@@ -175,7 +211,6 @@ func (p *Pipeline) openSheet(ctx context.Context, fr *FreezeResult, s *Source, m
 		}
 	}
 	if sh.index < 0 {
-		sh.close()
 		var names []string
 		for i, info := range list {
 			n := fmt.Sprintf("%q", info.Name)

@@ -216,7 +216,9 @@ func (p *Pipeline) openMendedText(ctx context.Context, fr *FreezeResult, sh *she
 	var names []string
 	if err := sh.each(ctx, func(b *source.Block) error {
 		if n, i := m.HeaderIn(b); v.header == 0 && i >= 0 {
-			v.header, names = n, mappings.HeaderNames(b, i)
+			if v.header = n; !m.Header.None {
+				names = mappings.HeaderNames(b, i)
+			}
 		}
 		for i := range b.RowNum {
 			mine[b.RowDigest(i)] = true

@@ -30,6 +30,8 @@ type passed struct {
 
 	linked []importers.LinkKey // survey: the keys of rows that are not on the list
 	ends   []int               // of them: where each row's end
+	heard  []byte              // of them: what speaks against consents, see againstStash
+	noes   []heardBefore       // of that: where it stands among the rows of the list
 
 	decided  []decision // see recaller
 	gathered gathered
@@ -38,7 +40,8 @@ type passed struct {
 	digests source.RowDigester
 	names   []*register.Namer // by Spec
 
-	laid laidRows // survey: what is laid aside of the block; decision: what was
+	keyed mappings.KeyRows // survey: of the profile
+	laid  laidRows         // survey: what is laid aside of the block; decision: what was
 
 	ready chan struct{}
 	err   error
@@ -60,7 +63,11 @@ type passedRow struct {
 
 func (p *passed) reset() {
 	p.list, p.x, p.keys, p.links, p.linked, p.ends, p.decided = p.list[:0], p.x[:0], p.keys[:0], p.links[:0], p.linked[:0], p.ends[:0], p.decided[:0]
+	p.heard, p.noes = p.heard[:0], p.noes[:0]
 }
+
+// heardBefore tells up to where in passed.heard is what rows say that stand before a row of the list.
+type heardBefore struct{ row, end int }
 
 // addKeys works out the keys of a record and keeps them.
 func (p *passed) addKeys(rec *importers.Record, system string) []importers.Key {
@@ -250,19 +257,13 @@ func (d *dryRunner) putSome(sh *sheet, plan *mappings.Plan, p *passed, b *source
 
 // passRow adds a row to the block's list.
 func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding) {
-	out := passedRow{row: row, findings: found}
+	p.list = append(p.list, passedRow{row: row, findings: found})
 	if row.Verdict != mappings.Accepted {
-		p.list = append(p.list, out)
 		return
 	}
+	out := &p.list[len(p.list)-1]
 	out.digest = p.digests.Sum(row.Block, row.Index)
-	d.passAccepted(sh, p, out, func(k int) recordIDs { return d.identify(sh, p, &row.Records[k]) })
-}
-
-// passAccepted adds an accepted row to the block's list; ids gives who its k-th record is.
-func (d *dryRunner) passAccepted(sh *sheet, p *passed, out passedRow, ids func(k int) recordIDs) {
-	d.giveRecords(sh, p, &out, ids)
-	p.list = append(p.list, out)
+	d.giveRecords(sh, p, out, func(k int) recordIDs { return d.identify(sh, p, &row.Records[k]) })
 }
 
 // giveRecords gives a row its records.

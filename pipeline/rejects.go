@@ -186,13 +186,13 @@ func (w *rejectsWriter) rows(ctx context.Context, i int, head func(*sheet, *sour
 	return err
 }
 
-// header reads the header of a sheet and the number of its row; 0 if the mapping has none.
+// header reads the header of a sheet and the number of its row; without one, that of the last row of the titles, or 0.
 func (s *sheet) header(ctx context.Context, m *mappings.Mapping) (names []string, row int, err error) {
 	found := errors.New("found")
 	err = s.whole(ctx, func(b *source.Block) error {
 		n, i := m.HeaderIn(b)
-		if i >= 0 {
-			names, row = mappings.HeaderNames(b, i), n
+		if row = n; i >= 0 && !m.Header.None {
+			names = mappings.HeaderNames(b, i)
 		}
 		if i >= 0 || m.Header.None {
 			return found

@@ -85,16 +85,34 @@ func (w *rejectsWriter) recordsOf(ctx context.Context, i int, path string) error
 		if _, err := buf.Write(mark); err != nil {
 			return err
 		}
-		return sh.whole(ctx, func(b *source.Block) error {
-			for k, n := range b.RowNum {
-				if n <= row {
-					if err := write(b, k); err != nil {
-						return err
-					}
+		// What stands above the records keeps its place: blank lines among it are no rows, and the mapping counts them.
+		last := 0
+		blanks := func(until int) error {
+			for ; last+1 < until; last++ {
+				if _, err := buf.Write(end); err != nil {
+					return err
 				}
 			}
 			return nil
-		})
+		}
+		if err := sh.whole(ctx, func(b *source.Block) error {
+			for k, n := range b.RowNum {
+				if n > row {
+					continue
+				}
+				if err := blanks(n); err != nil {
+					return err
+				}
+				if err := write(b, k); err != nil {
+					return err
+				}
+				last = n
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		return blanks(w.maps[i].Header.First)
 	}, func(_ *sheet, b *source.Block, k int, _ *rejectedRow) error {
 		out.Rows++
 		return write(b, k)

@@ -140,7 +140,7 @@ func (p *Pipeline) othersSince(ctx context.Context, rec *ledger.Record, dir stri
 
 // inputsOf gives what a dry-run rested on, if it is still there: the mappings may have been compiled again, by others, since.
 func (p *Pipeline) inputsOf(ctx context.Context, stage string, dry *DryRunResult) (*dryRunInputs, error) {
-	in := &dryRunInputs{}
+	in := &dryRunInputs{bag: func() error { return nil }}
 	var err error
 	if in.frozen, err = p.frozen(ctx, stage); err != nil {
 		return nil, err

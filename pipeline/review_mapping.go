@@ -30,7 +30,11 @@ func (rv *reviewer) decisions(ctx context.Context, s *Source, m *mappings.Mappin
 	}
 	switch h := m.Header; {
 	case h.None:
-		add(Decision{What: "header", How: "there is none; columns are named by letter"})
+		how := "there is none; columns are named by letter"
+		if h.First > 0 {
+			how += fmt.Sprintf("; the list begins in row %d", h.First)
+		}
+		add(Decision{What: "header", How: how})
 	case h.Row > 0:
 		add(Decision{What: "header", How: fmt.Sprintf("row %d", h.Row)})
 	case len(h.Match) > 0:

@@ -79,6 +79,9 @@ func (p *Pipeline) dryRunOnce(ctx context.Context) (any, error) {
 		return in.dry, nil
 	}
 	in, err := p.dryRunInputs(ctx)
+	if err == nil {
+		err = in.bag()
+	}
 	if err != nil {
 		return nil, err
 	}

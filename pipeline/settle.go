@@ -76,6 +76,9 @@ func (d *dryRunner) settle(ctx context.Context, in *FreezeResult, sh *sheet, pla
 		}
 		return s.takeDue() // the memory of the block is used again
 	})
+	if sh.laid != nil {
+		sh.laid.letGo()
+	}
 	if err == nil {
 		err = s.strays()
 	}
@@ -384,7 +387,7 @@ func (s *settler) stage(x *passedRow, j *judged) error {
 	if err != nil {
 		return err
 	}
-	derived, err := s.derived.of(j)
+	derived, err := s.derived.of(&j.Record, j.verdict)
 	if err != nil {
 		return err
 	}
@@ -392,7 +395,7 @@ func (s *settler) stage(x *passedRow, j *judged) error {
 		derived = append(derived, staged.Cell{Int: j.version})
 		s.out.Corrected++
 	}
-	o := s.origin(s.sh, x.row, j, &x.digest)
+	o := s.origin(s.sh, x.row, &j.identified, &x.digest)
 	o.Block = s.block
 	if err := w.Append(&o, &j.Record, derived); err != nil {
 		return s.unstaged(err)

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
 )
@@ -19,6 +20,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	case sh.kept != nil:
 		read = keptRows(sh.kept)
 	case sh.profiler != nil:
+		sh.profiler.TakeKeys()
 		read = rowsOfSheet(sh, func(b *source.Block) error {
 			rows += int64(b.Rows())
 			d.opt.Progress(DryRun, sh.src.Name, rows, 0)
@@ -37,7 +39,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 		if err != nil {
 			return nil, err
 		}
-		s := &surveyor{dryRunner: d, sh: sh, number: len(laid.plans), plan: own}
+		s := &surveyor{dryRunner: d, sh: sh, number: len(laid.plans), plan: own, profiler: sh.profiler}
 		if d.decidesAhead(sh) {
 			s.decides = d.newAhead(sh)
 		}
@@ -49,7 +51,15 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	}
 	surveyed := d.newDecider(sh)
 	err := d.pass(ctx, d.alone(sh), read, worker, func(p *passed) error {
+		noes, from := p.noes, 0
+		hear := func(before int) { // in the order of rows, wherever blocks end
+			for ; len(noes) > 0 && noes[0].row <= before; noes = noes[1:] {
+				d.facts.heard.addHeard(p.heard[from:noes[0].end])
+				from = noes[0].end
+			}
+		}
 		for i := range p.list {
+			hear(i)
 			x := &p.list[i]
 			d.cameBack(sh, plan, x)
 			for k := range x.row.Partial {
@@ -69,17 +79,23 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 			d.linkUnsure(surveyed, x.records, silent)
 			d.facts.linkRow(x.records, silent)
 		}
-		from := 0
+		hear(len(p.list))
+		next := 0
 		for _, end := range p.ends {
-			d.facts.links.AddDigests(p.linked[from:end])
-			from = end
+			d.facts.links.AddDigests(p.linked[next:end])
+			next = end
+		}
+		if sh.profiler != nil {
+			if err := sh.profiler.AddKeys(&p.keyed, p.block); err != nil {
+				return err
+			}
 		}
 		if sh.laid == nil {
 			return nil
 		}
 		return sh.laid.take(p)
 	})
-	if err != nil || sh.profiler == nil {
+	if err = sh.checked(err); err != nil || sh.profiler == nil {
 		return err
 	}
 	profile, err := sh.profiler.Done()
@@ -109,12 +125,15 @@ type surveyor struct {
 	plan    *mappings.Plan
 	decides *ahead // nil if the rows are decided later
 	desk    passed // some rows of the block
+
+	profiler *mappings.Profiler // nil if the rows were profiled before
 }
 
 // block works on a block. Of its rows p keeps those that others are judged by, and of the rest the keys.
 func (s *surveyor) block(p *passed) error {
 	p.block = p.held.Block()
 	p.rows.Reset()
+	p.keyed.Reset()
 	p.laid.begin(s.number)
 	together := s.together
 	if together == 0 {
@@ -123,6 +142,9 @@ func (s *surveyor) block(p *passed) error {
 	for from := 0; from < p.block.Rows(); from += together {
 		s.desk.reset()
 		s.putSome(s.sh, s.plan, &s.desk, p.block, from, min(from+together, p.block.Rows()))
+		if s.profiler != nil {
+			s.profiler.Keys(&p.keyed, &s.desk.rows)
+		}
 		if s.decides != nil {
 			if err := s.decides.some(s.desk.list); err != nil {
 				return err
@@ -148,9 +170,16 @@ func (s *surveyor) distil(p *passed, x *passedRow) {
 		if !slices.ContainsFunc(x.row.Partial, func(rec mappings.RecordOut) bool { return speaks(&rec.Record) }) {
 			return
 		}
-	case len(x.records) == 1 && len(x.row.Silent) == 0 && !s.rowTeaches(x) && x.sure():
+	case len(x.records) == 1 && len(x.row.Silent) == 0 && x.sure():
+		no := s.plainNo(x)
+		if !no && s.rowTeaches(x) {
+			break
+		}
 		p.linked = append(p.linked, x.records[0].links...)
 		p.ends = append(p.ends, len(p.linked))
+		if no {
+			s.hearPlain(p, &x.records[0])
+		}
 		return
 	}
 	own := passedRow{row: p.rows.Retain(x.row)}
@@ -169,6 +198,24 @@ func (s *surveyor) distil(p *passed, x *passedRow) {
 	}
 	own.records = p.x[from:len(p.x):len(p.x)]
 	p.list = append(p.list, own)
+}
+
+// plainNo reports whether all that other rows may be judged by in a row of one record is that it says no: then its words are enough.
+func (s *surveyor) plainNo(x *passedRow) bool {
+	rec := &x.records[0]
+	return rec.decided != nil && rec.Entity.Event && !rec.KeyDup && len(rec.keys) > 0 && !s.facts.keepAll && !s.facts.asked[rec.recordUID] && opposes(&rec.Record)
+}
+
+// hearPlain keeps what a plain no says, as facts.learn would.
+func (s *surveyor) hearPlain(p *passed, rec *identified) {
+	ev := importers.EventOf(&rec.Record, rec.id(), importers.LegacyAssertion, s.sh.src.obtained)
+	a := against{standing: standing{rejected: !comesIn(rec.decided.rule), consent: true, linked: true}, keys: rec.keys, event: &ev}
+	p.heard = a.appendHeard(p.heard, rec.links)
+	if n := len(p.noes); n > 0 && p.noes[n-1].row == len(p.list) {
+		p.noes[n-1].end = len(p.heard)
+	} else {
+		p.noes = append(p.noes, heardBefore{len(p.list), len(p.heard)})
+	}
 }
 
 // rowTeaches reports whether other rows may be judged by one of the row's records.

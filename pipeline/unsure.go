@@ -30,27 +30,33 @@ func (d *dryRunner) linkUnsure(surveyed *decider, records []identified, silent [
 	rejected := false
 	for k := range records {
 		x := &records[k]
-		u.keys = append(u.keys, x.links...)
 		rejected = rejected || !comesIn(surveyed.decided(x).rule)
 		if x.KeyDup {
 			u.records = append(u.records, x.recordUID)
 		}
 	}
+	if rejected {
+		u.records = nil
+	} else if len(u.records) == 0 { // as of nearly all
+		return
+	}
+	for k := range records {
+		u.keys = append(u.keys, records[k].links...)
+	}
 	for _, keys := range silent {
 		by := d.facts.links.Linker(surveyed.sh.src.System)
 		u.keys = by.Append(u.keys, keys)
 	}
-	if rejected {
-		u.records = nil
-	}
-	if rejected || len(u.records) > 0 {
-		d.facts.unsure = append(d.facts.unsure, u)
-	}
+	d.facts.unsure = append(d.facts.unsure, u)
 }
 
 // comesIn reports whether a record that the survey decided by this rule is not rejected for it. Keys are judged when all are known.
 func comesIn(rule string) bool {
-	return slices.Contains([]string{"", "row.known", "row.repeat", "key.multiple_match"}, rule)
+	switch rule {
+	case "", "row.known", "row.repeat", "key.multiple_match":
+		return true
+	}
+	return false
 }
 
 // placeUnsure notes where links are unsure, once they are built.

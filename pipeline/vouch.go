@@ -181,7 +181,7 @@ func (s *settler) stageMark(x *passedRow, rec *identified, version int64) error 
 		}
 		s.writers[name] = w
 	}
-	o := s.origin(s.sh, x.row, &judged{identified: *rec}, &x.digest)
+	o := s.origin(s.sh, x.row, rec, &x.digest)
 	o.Key = "" // who it is, the id says
 	if err := w.Append(&o, &importers.Record{}, []staged.Cell{{Int: version}}); err != nil {
 		return s.unstaged(err)

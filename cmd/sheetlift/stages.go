@@ -162,6 +162,9 @@ func runStage(ctx context.Context, std stdio, stage, path string, lists *rejecte
 			return err
 		}
 	}
+	if stage == pipeline.DryRun {
+		gather(60)
+	}
 	k, err := check.open(std, []string{stage})
 	if err != nil {
 		return err
@@ -300,6 +303,7 @@ It stops where a gate refuses, or after a dry-run that did not pass, and says wh
 }
 
 func runRun(ctx context.Context, std stdio, path, until string, check *checkFlags, flags *batchFlags) (err error) {
+	gather(60) // as for a dry-run
 	if err := oneOf("until", until, pipeline.Stages...); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"strings"
+	"unsafe"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
@@ -98,8 +99,32 @@ type Namer struct {
 
 // namedField is what the content of a field begins with.
 type namedField struct {
-	head []byte
-	mark byte // as contentMark gives it
+	head  []byte
+	mark  byte         // as contentMark gives it
+	known []namedValue // contents of values that stay, at the places of their pointers
+}
+
+type namedValue struct {
+	v       *importers.Value
+	content []byte
+}
+
+const namedValues = 64 // of a field, a power of two
+
+// appendKnown appends the content of a value that stays as it is.
+func (f *namedField) appendKnown(p []byte, v *importers.Value) []byte {
+	if f.known == nil {
+		f.known = make([]namedValue, namedValues)
+	}
+	at := &f.known[uint64(uintptr(unsafe.Pointer(v)))*0x9E3779B97F4A7C15>>(64-6)]
+	if at.v != v {
+		at.v, at.content = v, f.append(at.content[:0], v)
+	}
+	return append(p, at.content...)
+}
+
+func (f *namedField) append(p []byte, v *importers.Value) []byte {
+	return appendContent(append(p, f.head...), f.mark, v)
 }
 
 // Namer gives a namer of the system's records of the entity.
@@ -109,7 +134,7 @@ func (id Identity) Namer(system string, e *importers.Entity) *Namer {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		mark := contentMark(f.Type)
-		n.fields = append(n.fields, namedField{append(appendText(nil, f.Name), mark), mark})
+		n.fields = append(n.fields, namedField{head: append(appendText(nil, f.Name), mark), mark: mark})
 	}
 	return n
 }
@@ -120,20 +145,24 @@ func (n *Namer) Record(key string) uuid.UUID {
 	return uuid5(n.buf)
 }
 
-// Event is the id of the event with that content under the key.
-func (n *Namer) Event(key string, content *[sha256.Size]byte) uuid.UUID {
-	p := append(appendString(append(n.buf[:0], n.name...), key), '"', ',', '"')
+// Event is the id of the record with the key, and that of the event with that content under it.
+func (n *Namer) Event(key string, content *[sha256.Size]byte) (record, event uuid.UUID) {
+	record = n.Record(key)
+	p := append(n.buf[:len(n.buf)-1], ',', '"') // instead of what ends the record's name
 	n.buf = append(hex.AppendEncode(p, content[:]), '"', ']')
-	return uuid5(n.buf)
+	return record, uuid5(n.buf)
 }
 
-// Content is the ContentSum of a record of the entity.
-func (n *Namer) Content(rec *importers.Record) [sha256.Size]byte {
+// Content is the ContentSum of a record of the entity. stays has a bit for each field whose value stays as it is as long as its pointer is
+// in use: what such a value adds is worked out once.
+func (n *Namer) Content(rec *importers.Record, stays uint64) [sha256.Size]byte {
 	p := n.buf[:0]
 	for i, v := range rec.Values {
-		if v.Set {
-			f := &n.fields[i]
-			p = appendContent(append(p, f.head...), f.mark, v)
+		switch f := &n.fields[i]; {
+		case stays>>i&1 == 1:
+			p = f.appendKnown(p, v)
+		case v.Set:
+			p = f.append(p, v)
 		}
 	}
 	n.buf = p
@@ -183,7 +212,7 @@ func appendContent(p []byte, mark byte, v *importers.Value) []byte {
 		return binary.BigEndian.AppendUint64(p, uint64(v.Int))
 	}
 	text := v.Text
-	if !ascii(text) { // ASCII is in NFC, and nearly all values are ASCII
+	if !importers.ASCII(text) { // ASCII is in NFC, and nearly all values are ASCII
 		text = norm.NFC.String(text)
 	}
 	return appendText(p, text)
@@ -196,23 +225,6 @@ func hexOf(sum [sha256.Size]byte) string {
 	var text [2 * sha256.Size]byte
 	hex.Encode(text[:], sum[:])
 	return string(text[:])
-}
-
-// ascii looks at eight bytes at once, which the compiler loads as one: it is asked of every text of every record.
-func ascii(s string) bool {
-	for len(s) >= 8 {
-		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		if word&0x8080808080808080 != 0 {
-			return false
-		}
-		s = s[8:]
-	}
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 func appendText(p []byte, s string) []byte {

@@ -18,18 +18,23 @@ type Stash struct {
 	size int64
 }
 
-// stashInMemory is what stays in memory.
-const stashInMemory = 2 * mib
+const (
+	stashInMemory = 2 * mib   // what stays in memory
+	stashLarge    = 128 << 10 // a piece of so many bytes goes into the file as it is
+)
 
 // Add keeps a piece, which is copied.
 func (s *Stash) Add(p []byte) error {
 	if len(p) > math.MaxInt32 {
 		return errors.New("a block is too large to be kept")
 	}
-	s.held = append(binary.LittleEndian.AppendUint32(s.held, uint32(len(p))), p...)
+	s.held = binary.LittleEndian.AppendUint32(s.held, uint32(len(p)))
 	s.size += int64(4 + len(p))
-	if len(s.held) < stashInMemory {
-		return nil
+	large := s.file != nil && len(p) >= stashLarge
+	if !large {
+		if s.held = append(s.held, p...); len(s.held) < stashInMemory {
+			return nil
+		}
 	}
 	if s.file == nil {
 		f, err := os.CreateTemp("", "sheetlift-rows-*") // mode 0600
@@ -45,6 +50,12 @@ func (s *Stash) Add(p []byte) error {
 		return fmt.Errorf("keep rows in a temporary file: %w", err)
 	}
 	s.held = s.held[:0]
+	if !large {
+		return nil
+	}
+	if _, err := s.file.Write(p); err != nil {
+		return fmt.Errorf("keep rows in a temporary file: %w", err)
+	}
 	return nil
 }
 

@@ -10,14 +10,15 @@ import (
 	"sync/atomic"
 )
 
-// sink writes a file and hashes it on a goroutine of its own, and makes it durable bit by bit on another, so that the sync of the whole has
-// little left to do: a disk may keep what it was handed to itself until it is told. end stops both.
+// sink hashes a file, writes it, and makes it durable bit by bit, each on a goroutine of its own, so that the sync of the whole has
+// little left to do: a disk may keep what it was handed to itself until it is told. end stops them.
 type sink struct {
 	f    *os.File
 	hash hash.Hash
 	off  int64
 	buf  []byte
 	full chan []byte
+	told chan []byte // hashed
 	free chan []byte
 	due  chan struct{} // much was written since the last sync began
 	done sync.WaitGroup
@@ -28,27 +29,35 @@ type sink struct {
 
 const (
 	sinkBytes = 256 << 10
-	sinkBufs  = 4
+	sinkBufs  = 5
 	sinkSync  = 8 << 20 // after so many bytes a sync is due
 )
 
 func newSink(f *os.File) *sink {
-	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), due: make(chan struct{}, 1)}
+	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), told: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), due: make(chan struct{}, 1)}
 	for range sinkBufs {
 		s.free <- nil
 	}
+	s.done.Go(s.tell)
 	s.done.Go(s.write)
 	s.done.Go(s.sync)
 	return s
 }
 
+func (s *sink) tell() {
+	defer close(s.told)
+	for b := range s.full {
+		s.hash.Write(b)
+		s.told <- b
+	}
+}
+
 func (s *sink) write() {
 	defer close(s.due)
 	fresh := 0
-	for b := range s.full {
+	for b := range s.told {
 		if s.failed() == nil {
 			n, err := s.f.Write(b)
-			s.hash.Write(b[:n])
 			if err != nil {
 				s.err.Store(&err)
 			}

@@ -178,8 +178,8 @@ func Find(l *suggest.Look) *Found {
 			best, score = f, n
 		}
 	}
-	if best != nil && !best.readable() && len(l.Kinds()) > 0 {
-		return nil // the preset has nothing to read in it, and something else has
+	if best != nil && (!best.readable() || best.overlooks()) && len(l.Kinds()) > 0 {
+		return nil // the preset has nothing to read in it, or reads less than stands there, and something else has
 	}
 	return best
 }
@@ -187,6 +187,18 @@ func Find(l *suggest.Look) *Found {
 // readable reports whether the sheet has the columns of some record of the preset.
 func (f *Found) readable() bool {
 	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return f.gives(&r) })
+}
+
+// overlooks reports whether the preset would state a field in place of a column that it does not know, and that holds it.
+func (f *Found) overlooks() bool {
+	return slices.ContainsFunc(f.Preset.Records, func(r record) bool {
+		for name, spec := range r.Fields {
+			if spec.Absent != "" && f.gives(&r) && !slices.ContainsFunc(spec.From, func(c mappings.Column) bool { return f.has(c.Header) }) && f.look.Rows > 0 && f.look.Reads(r.Entity, name) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // find tries one preset; the score is the number of headers it knows by name.

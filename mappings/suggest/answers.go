@@ -137,9 +137,9 @@ func (s *suggestion) flags() (list []Record) {
 
 // channelOf finds a channel that a header names.
 func channelOf(header string) string {
-	for _, c := range [][2]string{{"whatsapp", "whatsapp"}, {"sms", "sms"}, {"email", "email"}, {"mailing", "email"}, {"newsletter", "email"}, {"nieuwsbrief", "email"}, {"infolettre", "email"}, {"boletin", "email"}, {"telefon", "phone"}, {"phone", "phone"}, {"telefo", "phone"}, {"anruf", "phone"}, {"brief", "post"}, {"postal", "post"}, {"post", "post"}, {"courrier", "post"}, {"push", "push"}} {
-		if strings.Contains(header, c[0]) {
-			return c[1]
+	for _, c := range channelWords {
+		if holds(header, c.words) {
+			return c.channel
 		}
 	}
 	switch {
@@ -151,12 +151,25 @@ func channelOf(header string) string {
 	return ""
 }
 
+// channelWords are pieces of headers that name a channel; the first that fits decides, so that posta elettronica is no letter.
+var channelWords = []struct {
+	channel string
+	words   []string
+}{
+	{"whatsapp", []string{"whatsapp"}},
+	{"sms", append([]string{"sms"}, texting...)},
+	{"email", strings.Fields("email mailing newsletter nieuwsbrief infolettre boletin correoelec correioelec correioelet postaelet courriel courrierelec mailmarketing mailwerbung permail parmail viamail electronicmail elektronischepost elektronischpost")},
+	{"phone", strings.Fields("telefon phone telefo anruf")},
+	{"post", strings.Fields("brief postal post courrier correoordinario correocertificado correotradicional directmail bymail")},
+	{"push", []string{"push"}},
+}
+
 // calling are pieces of headers that speak of calls, called are headers that are no more than that, and texting speak of text messages.
 var (
 	calling = strings.Fields("donotcall dontcall nocall nevercall notcall notbecalled stopcall outofcall coldcall callsopt callopt callconsent callpermission calling telemarket anzurufen kaltakquise llamar llamad appeler appelez parappel appels chiamare chiamate chiamata chiamarmi " +
 		"nietbellen belmeniet nooitbellen meerbellen magbellen gebeld telefonisch naoligar nuncaligar naomeligue ligacoes ligacao chamadas chamada bloctel")
 	called  = strings.Fields("call calls appel bellen ligar chamar")
-	texting = strings.Fields("donottext donttext notext nevertext textmessag")
+	texting = strings.Fields("donottext donttext notext nevertext textmessag messagestexte messagetexte mensajesdetexto mensajedetexto messaggiditesto messaggiodit mensagensdetexto mensagemdetexto tekstbericht kurznachricht textnachricht")
 )
 
 // against lists the words of a column that speak against consent.

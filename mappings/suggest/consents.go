@@ -12,6 +12,7 @@ import (
 // withdrawn, whatever the other columns still say.
 func (s *suggestion) consents() {
 	s.topics()
+	s.byName()
 	s.device()
 	var list, dead []Record
 	for _, col := range s.answers {
@@ -24,10 +25,10 @@ func (s *suggestion) consents() {
 	list = s.oneVerdict(list)
 	switch col, named := s.at["lawful_basis"]; {
 	case len(s.answers) == 0:
-		list = append(list, s.joined())
-	case named && len(s.optouts) == len(s.answers): // nothing but the basis says who consented
-		if r := s.byBasis(col); slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.Enum != nil }) {
-			for _, col := range s.optouts {
+		list = append(list, s.daysOrWords(s.joined())...)
+	case named && !slices.ContainsFunc(s.answers, func(col int) bool { return s.look.optsOut(col) == mappings.NoOptOut }): // nothing but the basis says who consented
+		if r := s.byBasis(col); !s.look.noConsent(col) {
+			for _, col := range s.answers {
 				if yes := s.look.against(col, true); len(yes) > 0 {
 					r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: yes})
 					r.Why = append(r.Why, "unless "+s.look.Say(col)+" says no")
@@ -36,7 +37,8 @@ func (s *suggestion) consents() {
 			list = append(list, r)
 		}
 	}
-	for _, col := range s.left {
+	list = s.confirmations(list)
+	for _, col := range slices.Concat(s.left, s.ended) {
 		s.used[col] = true
 		for i := range list {
 			if of := channelOf(plain(s.look.Columns[col].Header)); of != "" && !slices.Contains([]string{"", "any", of}, list[i].stated("channel")) {
@@ -48,11 +50,11 @@ func (s *suggestion) consents() {
 	}
 	tellApart(list)
 	var left []Record
-	for _, col := range s.left {
+	for _, col := range slices.Concat(s.left, s.ended) {
 		left = append(left, s.leaving(col))
 	}
 	tellApart(left)
-	list = slices.Concat(list, left, dead, s.flags())
+	list = slices.Concat(list, left, dead, s.reasons(), s.flags())
 	for i := range list {
 		s.everyNumber(&list[i])
 		order(&list[i])
@@ -99,6 +101,19 @@ func (s *suggestion) topics() {
 			return
 		}
 	}
+}
+
+// byName takes the columns of answers whose headers are codes or names of the list of purposes for answers.
+func (s *suggestion) byName() {
+	for col := range s.look.Columns {
+		if !s.used[col] && !slices.Contains(s.answers, col) && s.look.yesOrNo(col) && flagOf(plain(s.look.Columns[col].Header)) == "" && slices.ContainsFunc(s.ctx.Purposes, func(p Purpose) bool {
+			header := plain(s.look.Columns[col].Header)
+			return header != "" && (header == plain(p.Code) || header == plain(p.Name))
+		}) {
+			s.answers = append(s.answers, col)
+		}
+	}
+	slices.Sort(s.answers)
 }
 
 // device takes the id of an entry for that of a device where nothing else says who is meant: a log of a web site knows no persons.
@@ -218,6 +233,16 @@ func (s *suggestion) joinedOn(r *Record, status *Field) {
 	}
 }
 
+// ofContact are reasons that words beside the answers give not to use a contact point.
+var ofContact = []string{"objection", "complaint", "bounce", "invalid"}
+
+// ofContact reports whether a word beside the answers gives a reason not to use a contact point, which has a record of its own.
+func (s *suggestion) ofContact(word string) bool {
+	reason, ok := meaning("reason", word)
+	_, email := s.at["email"]
+	return ok && email && slices.Contains(ofContact, reason)
+}
+
 // undeliverable drafts suppressions for the words of a status that say something of the address and nothing of the person: a bounce is no
 // withdrawal.
 func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
@@ -228,7 +253,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 		if _, answer := term(answers, word); answer {
 			continue
 		}
-		if reason, ok := meaning("reason", word); ok && (reason == "bounce" || reason == "complaint" || reason == "invalid") {
+		if reason, ok := meaning("reason", word); ok && slices.Contains(ofContact, reason) {
 			by[reason] = append(by[reason], c.As(word))
 			all = append(all, c.As(word))
 		}
@@ -238,7 +263,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 		return nil
 	}
 	r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: all})
-	for _, reason := range []string{"bounce", "complaint", "invalid"} {
+	for _, reason := range ofContact {
 		if len(by[reason]) == 0 {
 			continue
 		}
@@ -260,8 +285,11 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 // general reports whether a header asks no question of its own: a status, or an opt-out.
 func (s *suggestion) general(col int) bool {
 	header := plain(s.look.Columns[col].Header)
-	return s.look.optout(col) || fits("asks", header) == 0 && fits("category", header) == 0
+	return s.look.optout(col) || slices.Contains(states, header) || fits("asks", header) == 0 && fits("category", header) == 0
 }
+
+// states are headers of states of the answer beside them, which ask nothing else.
+var states = strings.Fields("doubleoptin doubleoptinstatus doppeloptin doppeloptinstatus doistatus doubleoptinconfirmed optinstatus optinconfirmed optinbestatigt subscriptionstatus subscriberstatus")
 
 // ownPurposes asks for the purpose of an answer whose header is another question than that of an answer with the same one.
 func (s *suggestion) ownPurposes(list []Record) {
@@ -353,16 +381,25 @@ func (s *suggestion) anyBasis(r *Record) {
 	}
 }
 
+// mail are words that one language has for e-mail and the next for letters.
+var mail = strings.Fields("mail mails mailings correo correos correio correios")
+
 func (s *suggestion) channel(r *Record, header string, several bool) {
 	channel := channelOf(plain(header))
-	if _, mapped := s.at["channel"]; mapped || channel == "" && !several {
+	letters := channel == "" && optsOut(header) == mappings.NoOptOut && slices.ContainsFunc(wordsOf(header), func(word string) bool { return slices.Contains(mail, word) })
+	if _, mapped := s.at["channel"]; mapped || channel == "" && !several && !letters {
 		return
 	}
 	f := Field{Name: "channel", Confirm: true}
-	if channel != "" {
+	switch {
+	case channel != "":
 		s.ctx.State(&f, "consent", channel)
 		f.why("the header names it")
-	} else {
+	case letters:
+		s.ctx.State(&f, "consent", "")
+		f.Spec.Const = nil
+		f.ask("const", "does the header speak of e-mail or of letters? email or post")
+	default:
 		s.ctx.State(&f, "consent", "any")
 		f.why("the header names no channel, and several columns answer")
 	}
@@ -382,6 +419,12 @@ func (s *suggestion) joined() Record {
 	}
 	status.ask("const", ask)
 	r := s.record(&status, s.look.File, s.look.Sheet)
+	if at, ok := s.at["occurred_at"]; ok && s.look.Columns[at].Filled < s.look.Rows {
+		if _, consent := dayOf(s.look.Columns[at].Header); consent && fits("double", plain(s.look.Columns[at].Header)) == 0 {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(at), NotBlank: true})
+			r.Why = append(r.Why, "a row without a day in "+s.look.Say(at)+" does not say that anybody consented")
+		}
+	}
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
 		if header := plain(c.Header); fits("double", header) > 0 && c.Dates.All() > 0 && c.Filled < s.look.Rows {
@@ -395,6 +438,44 @@ func (s *suggestion) joined() Record {
 		}
 	}
 	return r
+}
+
+// daysOrWords reads a column that has the day of a consent in some rows and words in others, such as a no: the rows with a day are those of the list.
+func (s *suggestion) daysOrWords(r Record) []Record {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		_, consent := dayOf(c.Header)
+		at, dated := s.at["occurred_at"]
+		if !consent || s.used[col] && !(dated && at == col) || s.look.optsOut(col) != mappings.NoOptOut || c.Dates.All() == 0 || c.Dates.All() >= c.Filled {
+			continue
+		}
+		name := s.look.Name(col)
+		s.used[col] = true
+		r.When = slices.DeleteFunc(slices.Clone(r.When), func(c mappings.Condition) bool { return c.NotBlank && c.Column == name })
+		words := r
+		words.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.Name == "occurred_at" || f.Name == "status" })
+		words.When = append(slices.Clone(r.When), mappings.Condition{Column: name, NotBlank: true}, mappings.Condition{Column: name, NotMatches: "[0-9]"})
+		words.Why = append(slices.Clone(r.Why), "where "+s.look.Say(col)+" has a word and no day, the word answers")
+		status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{name}}}
+		if len(c.Words) > 0 {
+			s.enum(&status, col, answers)
+			status.Why = []string{s.counts(col)} // the days are no words
+		} else {
+			status.ask("enum", "which words stand there beside the days? Map them, as refused: [words]")
+		}
+		if status.Spec.Enum["yes"] != nil || status.Spec.Enum["no"] != nil {
+			status.Spec.Polarity = "normal"
+		}
+		words.Fields = append(words.Fields, status)
+		r.When = append(slices.Clone(r.When), mappings.Condition{Column: name, Matches: "[0-9]"})
+		r.Why = append(slices.Clone(r.Why), "only rows with a day in "+s.look.Say(col))
+		if !dated {
+			e := importers.ByName("consent")
+			r.Fields = append(slices.Clone(r.Fields), s.field(&e.Fields[e.Field("occurred_at")], col))
+		}
+		return []Record{r, words}
+	}
+	return []Record{r}
 }
 
 // states names the columns that no field is read from and that may hold a state of each row.
@@ -414,12 +495,22 @@ func (s *suggestion) byBasis(col int) Record {
 	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
 	status.why(s.counts(col))
 	status.why("only a basis that is consent is one; other bases are no consent, and such rows are skipped")
+	several := status.severalBases(c)
 	for _, word := range c.vocabulary() {
-		switch basis, ok := meaning("lawful_basis", word); {
-		case ok && basis == "consent":
-			status.Spec.Enum["given"] = append(status.Spec.Enum["given"], c.As(word))
-		case ok:
-			status.Spec.NullTokens = append(status.Spec.NullTokens, c.As(word))
+		ones := []string{c.As(word)}
+		if several {
+			ones = basesIn(c.As(word))
+		}
+		for _, one := range ones {
+			if slices.Contains(status.Spec.Enum["given"], one) || slices.Contains(status.Spec.NullTokens, one) {
+				continue
+			}
+			switch basis, ok := meaning("lawful_basis", one); {
+			case ok && basis == "consent":
+				status.Spec.Enum["given"] = append(status.Spec.Enum["given"], one)
+			case ok, saysNothing(one) && !saysYes(one):
+				status.Spec.NullTokens = append(status.Spec.NullTokens, one)
+			}
 		}
 	}
 	if len(status.Spec.Enum) == 0 {
@@ -429,10 +520,27 @@ func (s *suggestion) byBasis(col int) Record {
 	return s.record(&status, s.look.File, s.look.Sheet)
 }
 
+// noConsent reports whether each word of a column is a lawful basis other than consent.
+func (l *Look) noConsent(col int) bool {
+	c := &l.Columns[col]
+	return c.Hidden == 0 && len(c.Words) > 0 && !slices.ContainsFunc(c.vocabulary(), func(word string) bool {
+		return slices.ContainsFunc(basesIn(word), func(one string) bool {
+			basis, ok := meaning("lawful_basis", one)
+			if says, silent := term(answers, one); silent && says == "" {
+				return false
+			}
+			return !ok || basis == "consent"
+		})
+	})
+}
+
 // leaving drafts the withdrawals of a column of days on which people left.
 func (s *suggestion) leaving(col int) Record {
 	status := Field{Name: "status", Confirm: true}
-	s.ctx.State(&status, "consent", "withdrawn")
+	if s.ctx.State(&status, "consent", "withdrawn"); slices.Contains(s.ended, col) {
+		status.Spec.Const = nil
+		status.ask("const", "withdrawn, if a day in "+s.look.Say(col)+" says that somebody left. If it is that of something else, remove this record, and the conditions on that column above")
+	}
 	status.why("the day on which somebody left stands in " + s.look.Say(col))
 	before, dated := s.at["occurred_at"]
 	s.at["occurred_at"] = col

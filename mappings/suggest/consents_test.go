@@ -209,3 +209,35 @@ func TestOptOutIsNotDatedByTheConsent(t *testing.T) {
 		}
 	}
 }
+
+// The lawful basis of a system in another language is read as in English: only consent is one, several in a cell are parted, and a column of opt-outs beside
+// it hides none of them.
+func TestLawfulBasisInOtherLanguages(t *testing.T) {
+	for basis, tc := range map[string]struct {
+		optOut, yes, consent, legitimate, contract, none string
+		asks                                             bool
+	}{
+		"Rechtliche Grundlage für die Verarbeitung von Kontaktdaten": {"Von allen E-Mails abgemeldet", "Ja", "Freiwillige Einwilligung des Kontakts", "Berechtigtes Interesse – bestehender Kunde", "Erfüllung eines Vertrags", "Nicht zutreffend", false},
+		"Base légale de traitement des données de contact":           {"Désabonné de tous les e-mails", "Oui", "Consentement donné librement par le contact", "Intérêt légitime - client existant", "Exécution d'un contrat", "Sans objet", false},
+		"Base legal para procesar los datos del contacto":            {"Cancelación de la suscripción a todo el correo electrónico", "Sí", "Consentimiento otorgado libremente por el contacto", "Interés legítimo: cliente potencial/lead", "Cumplimiento de un contrato", "No aplica", true},
+		"Base giuridica per il trattamento dei dati del contatto":    {"Iscrizione annullata da tutte le e-mail", "Sì", "Consenso fornito liberamente dal contatto", "Interesse legittimo - cliente esistente", "Esecuzione di un contratto", "Non applicabile", true},
+		"Base legal para processamento de dados do contato":          {"Inscrição cancelada de todos os e-mails", "Sim", "Consentimento livremente fornecido pelo contato", "Interesse legítimo - cliente existente", "Execução de um contrato", "Não aplicável", true},
+		"Wettelijke basis voor verwerking van gegevens van contact":  {"Uitgeschreven voor alle e-mail", "Ja", "Vrijelijk gegeven toestemming van contact", "Gerechtvaardigd belang - bestaande klant", "Uitvoering van een contract", "Niet van toepassing", false},
+	} {
+		for _, optOut := range []string{"", tc.optOut} {
+			header, yes := "Record|E-mail|"+basis, ""
+			if optOut != "" {
+				header, yes = header+"|"+optOut, "|"+tc.yes
+			}
+			l := lookAt("contacts.csv", header, "1|a@example.com|"+tc.consent, "2|b@example.com|"+tc.legitimate+yes, "3|c@example.com|"+tc.contract, "4|d@example.com|"+tc.none, "5|e@example.com|"+tc.consent+";"+tc.contract)
+			d, text, asked := suggested(t, l)
+			r := d.Records[len(d.Records)-1]
+			if i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" }); i < 0 || !slices.Equal(r.Fields[i].Spec.Enum["given"], mappings.Strings{tc.consent}) || len(r.Fields[i].Spec.NullTokens) != 3 || r.Fields[i].Spec.Split != ";" {
+				t.Errorf("%s\n%s", basis, text)
+			}
+			if optOut != "" && (len(d.Records) != 2 || (len(asked) > 0) != tc.asks || tc.asks != strings.Contains(text, "inverted, if yes is a refusal: then remove") || len(r.When) != 1 || !slices.Equal(r.When[0].NotIn, mappings.Strings{tc.yes})) {
+				t.Errorf("%s: asks %v\n%s", optOut, asked, text)
+			}
+		}
+	}
+}

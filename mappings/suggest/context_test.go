@@ -117,3 +117,15 @@ func TestCodesInAnotherSpelling(t *testing.T) {
 		}
 	}
 }
+
+// A column of answers under the name or the code of a purpose answers for that purpose, though no list of words knows it.
+func TestAnswersUnderPurposes(t *testing.T) {
+	own := ctx
+	own.Purposes = []Purpose{{"news", "Newsletter"}, {"PRF", "Profilbildung"}}
+	for _, header := range []string{"Profilbildung", "PRF"} {
+		d := Suggest(lookAt("crm.csv", "Kd.-Nr.|E-Mail|Newsletter|"+header, "1|a@example.com|nein|ja", "2|b@example.com|ja|nein"), &own)
+		if len(d.Records) != 2 || d.Records[0].stated("purpose") != "news" || d.Records[1].stated("purpose") != "PRF" {
+			t.Errorf("%s\n%s", header, d.YAML())
+		}
+	}
+}

@@ -23,3 +23,25 @@ func TestDateOrderOfAColumnWrittenAlike(t *testing.T) {
 		}
 	}
 }
+
+// The day of a consent is known by what its header says in any language; a header that says more than that it is a day is that of something else.
+func TestDaysOfConsents(t *testing.T) {
+	for header, want := range map[string]string{
+		"Zeitstempel der E-Mail-Marketing-Einwilligung": "known", "Marca de tiempo del consentimiento de marketing": "known", "Data e ora del consenso al marketing via e-mail": "known", "Tijdstempel toestemming e-mailmarketing": "known", "Horodatage du consentement": "known", "Data do consentimento": "known", "Opt-in timestamp": "known", "Datum": "known",
+		"Date signed": "doubtful", "Datum Unterschrift": "doubtful", "Status date": "doubtful", "Date newsletter": "doubtful",
+		"Datum toegevoegd": "", "Data di aggiunta": "", "Fecha de incorporación": "", "Hinzugefügt am": "", "Data de adição": "", "Date of last contact": "", "Datum Rechnung": "", "Date of event": "", "Consent expiry date": "", "Last marketing e-mail date": "", "Data wizyty": "",
+	} {
+		d, text, _ := suggested(t, lookAt("register.csv", "E-mail|Consent|"+header, "a@example.com|yes|2024-03-14 10:00", "b@example.com|no|2024-03-15 10:00"))
+		got := ""
+		for _, f := range d.Records[0].Fields {
+			if f.Name == "occurred_at" {
+				if got = "known"; strings.Contains(strings.Join(f.Why, " "), "does not say of what") {
+					got = "doubtful"
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q\n%s", header, got, want, text)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type Draft struct {
 	Head      []string // comment at the top
 	Sheet     string
 	HeaderRow int
+	FirstRow  int // of a list without a header below its titles
 	Skips     []Skip
 	Records   []Record
 	Others    [][]Record // what the rows may be as well, written as comments
@@ -74,7 +75,7 @@ func (d *Draft) YAML() []byte {
 	if d.HeaderRow > 0 {
 		w.line(0, fmt.Sprintf("header: { row: %d }", d.HeaderRow))
 	} else {
-		w.line(0, "header: { none: true }")
+		w.line(0, headless(d.FirstRow))
 	}
 	if len(d.Skips) > 0 {
 		w.line(0, "skip:")
@@ -107,6 +108,14 @@ func (d *Draft) YAML() []byte {
 		w.comment(0, "Columns that this draft does not name: "+strings.Join(d.Left, ", ")+".")
 	}
 	return []byte(w.String())
+}
+
+// headless is how a mapping says that there is no header.
+func headless(first int) string {
+	if first > 0 {
+		return fmt.Sprintf("header: { none: true, first: %d }", first)
+	}
+	return "header: { none: true }"
 }
 
 type writer struct{ strings.Builder }

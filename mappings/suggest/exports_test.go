@@ -31,6 +31,8 @@ func drawn(r *Record) string {
 			if f.Spec.Polarity == "inverted" {
 				out += " inverted"
 			}
+		case f.Name == "expires_at":
+			out += " until " + f.Spec.From[0].Header
 		case f.Name == "occurred_at" || f.Name == "received_at" || f.Name == "lawful_basis":
 			out += " " + f.Name + " " + f.Spec.From[0].Header
 		case f.Name == "channel" && f.Spec.Const != nil:
@@ -93,6 +95,47 @@ func TestExportsOfTheField(t *testing.T) {
 			[]string{"consent status Consent (Consent) no[Not Checked] yes[Checked]"}},
 		"requests that are closed by their day alone": {"SAR log.csv", []string{"Ref|Date received|Type|Statutory deadline|Date responded", "1|2024-03-14|Erasure|2024-04-14|2024-04-02", "2|2024-03-15|Access|2024-04-15|"},
 			[]string{"case when column: Date responded not_blank: true request_type Type access[Access] erasure[Erasure] status closed_fulfilled", "case when column: Date responded blank: true request_type Type access[Access] erasure[Erasure] status open"}},
+		"reasons beside the answers count whatever was answered": {"list.csv", []string{"E-Mail|Telefon|E-Mail-Marketing-Zustimmung|E-Mail-Unterdrückungen", "a@example.com||SUBSCRIBED|", "b@example.com||SUBSCRIBED|['UNSUBSCRIBED', 'HARD_BOUNCE']", "c@example.com||SUBSCRIBED|USER_SUPPRESSED", "d@example.com||SUBSCRIBED|HARD_BOUNCE", "e@example.com||SUBSCRIBED|[]"},
+			[]string{"consent on email status E-Mail-Marketing-Zustimmung given[SUBSCRIBED]", "suppression when column: \"E-Mail-Unterdrückungen\" not_blank: true when column: \"E-Mail-Unterdrückungen\" not_in: [\"[]\"] on email reason E-Mail-Unterdrückungen bounce[HARD_BOUNCE] objection[USER_SUPPRESSED] opt_out[['UNSUBSCRIBED', 'HARD_BOUNCE']]"}},
+		"reasons in the sheet of a system in French": {"list.csv", []string{"E-mail|Consentement au marketing par e-mail|Suppressions d'e-mails", "a@example.com|SUBSCRIBED|USER_SUPPRESSED", "b@example.com|SUBSCRIBED|"},
+			[]string{"consent on email status Consentement au marketing par e-mail given[SUBSCRIBED]", "suppression when column: \"Suppressions d'e-mails\" not_blank: true on email reason Suppressions d'e-mails objection[USER_SUPPRESSED]"}},
+		"an answer to another question": {"crm.csv", []string{"Kd.-Nr.|E-Mail|Newsletter|Weitergabe an Dritte", "1|a@example.com|nein|ja", "2|b@example.com|ja|nein"},
+			[]string{"consent on email status Newsletter", "Attention: column D \"Weitergabe an Dritte\" holds answers, and no record is drafted from it"}},
+		"a day of consent that some have not": {"einwilligungen.csv", []string{"E-Mail|Zweck|Einwilligung erteilt am", "a@example.com|Newsletter|14.03.2024 10:15", "b@example.com|Newsletter|"},
+			[]string{"consent when column: Einwilligung erteilt am not_blank: true status occurred_at Einwilligung erteilt am"}},
+		"two tables side by side": {"x.csv", []string{"E-Mail|Newsletter||E-Mail|Grund", "a@example.com|ja||c@example.com|Widerspruch", "b@example.com|nein"},
+			[]string{"consent on email status Newsletter no[nein] yes[ja]", "Attention: contact points stand on both sides of the blank column C"}},
+		"may be reached by each channel": {"x.csv", []string{"Name|E-Mail|E-Mail|Telefon|SMS", "E|a@example.com|ja|nein|", "M|b@example.com|nein|ja|ja"},
+			[]string{"consent on email status E-Mail no[nein] yes[ja]", "consent on phone status Telefon no[nein] yes[ja]", "consent on sms status SMS yes[ja]"}},
+		"days of consents, and a no among them": {"kunden.csv", []string{"Kundennummer|E-Mail|Newsletter-Einwilligung", "1|a@example.com|14.03.2024", "2|b@example.com|", "3|c@example.com|nein", "4|d@example.com|15.03.2024"},
+			[]string{"consent when column: Newsletter-Einwilligung matches: \"[0-9]\" status occurred_at Newsletter-Einwilligung", "consent when column: Newsletter-Einwilligung not_blank: true when column: Newsletter-Einwilligung not_matches: \"[0-9]\" status Newsletter-Einwilligung no[nein]"}},
+		"codes are neither yes nor no": {"contacts.csv", []string{"id|email|consent_status", "1|a@example.com|1", "2|b@example.com|2", "3|c@example.com|0"},
+			[]string{"consent status consent_status"}},
+		"a day on which something ended": {"inscritos_newsletter.csv", []string{"E-mail|Subscrito|Data de cancelamento", "a@example.com|sim|", "b@example.com|sim|15/03/2024"},
+			[]string{"consent when column: Data de cancelamento blank: true status Subscrito yes[sim]", "consent when column: Data de cancelamento not_blank: true status occurred_at Data de cancelamento"}},
+		"whose answer it is": {"events.csv", []string{"Order|Buyer Email|Attendee Email|Email me about events", "1|x@example.com|a@example.com|True", "2|y@example.com|b@example.com|False"},
+			[]string{"consent on email status Email me about events no[False] yes[True]", "Attention: column C \"Attendee Email\" holds addresses as well as column B \"Buyer Email\""}},
+		"a consent that ends by itself": {"x.csv", []string{"E-Mail|Einwilligung|Einwilligung am|Gültig bis", "a@example.com|ja|2024-03-14|2026-03-14", "b@example.com|nein|2024-03-14|"},
+			[]string{"consent status Einwilligung no[nein] yes[ja] occurred_at Einwilligung am until Gültig bis"}},
+		"whoever withdrew": {"widerrufe.xlsx", []string{"Datum|Name|E-Mail-Adresse|Wogegen?", "2024-03-14|E|a@example.com|Newsletter", "2024-03-15|M|b@example.com|alle Werbung"},
+			[]string{"suppression on email reason opt_out occurred_at Datum"}},
+		"national numbers alone are the key": {"robinson.csv", []string{"Telefon", "0171 1234567", "+49 171 7654321"},
+			[]string{"suppression on any reason objection"}},
+		"whether a request is dealt with": {"verzoeken.csv", []string{"Zaaknummer|Ontvangen|E-mail|Soort verzoek|Uiterlijk|Afgehandeld", "1|14-03-2024|a@example.com|Inzage|14-04-2024|ja", "2|15-03-2024|b@example.com|Verwijdering|15-04-2024|nee"},
+			[]string{"case request_type Soort verzoek access[Inzage] erasure[Verwijdering] status Afgehandeld closed_fulfilled[ja] open[nee] received_at Ontvangen"}},
+		"the day of a bounce": {"hard_bounces.csv", []string{"Email|Bounced at", "a@example.com|2024-03-14"},
+			[]string{"suppression on email reason bounce occurred_at Bounced at"}},
+		"an answer that waits to be confirmed": {"kunden.csv", []string{"E-Mail|Abonniert|Bestätigt", "a@example.com|ja|ja", "b@example.com|ja|pending", "c@example.com|nein|pending", "d@example.com|ja|"},
+			[]string{"consent when column: \"Bestätigt\" not_in: [pending] status Abonniert no[nein] yes[ja]", "consent when column: \"Bestätigt\" in: [pending] when column: Abonniert not_in: [ja] status Abonniert no[nein] yes[ja]"}},
+		"a double opt-in in words": {"subs.csv", []string{"email|subscribed|Double Opt-In", "a@example.com|yes|confirmed", "b@example.com|yes|pending", "c@example.com|no|unsubscribed"},
+			[]string{"consent when column: Double Opt-In not_in: [pending, unsubscribed] on any status subscribed", "consent when column: Double Opt-In in: [pending] when column: subscribed not_in: [\"yes\"] on any status subscribed",
+				"consent when column: Double Opt-In in: [unsubscribed] on any status Double Opt-In given[confirmed] withdrawn[unsubscribed]"}},
+		"a state beside the answer that waits": {"subs.csv", []string{"email|opt_in|opt_in_status", "a@example.com|1|confirmed", "b@example.com|1|pending"},
+			[]string{"consent when column: opt_in_status not_in: [pending] on any status opt_in yes[1]", "consent when column: opt_in_status in: [pending] when column: opt_in not_in: [\"1\"] on any status opt_in yes[1]"}},
+		"a state that only waits": {"subs.csv", []string{"email|subscribed|status", "b@example.com|yes|pending", "c@example.com|no|pending"},
+			[]string{"consent when column: status not_in: [pending] status subscribed", "consent when column: status in: [pending] when column: subscribed not_in: [\"yes\"] status subscribed"}},
+		"a day of confirmation that some have not": {"subs.csv", []string{"email|subscribed|confirmed_at", "a@example.com|yes|2024-03-14", "b@example.com|yes|", "c@example.com|no|"},
+			[]string{"consent when column: confirmed_at not_blank: true status subscribed no[no] yes[yes] occurred_at confirmed_at", "consent when column: confirmed_at blank: true when column: subscribed not_in: [\"yes\"] status subscribed"}},
 		"kinds of request, not their subject lines": {"tickets.csv", []string{"Ticket ID|Subject|Requester email|Status|Request type [list]|Created at|Due date", "1|Access request|a@example.com|Solved|Access|2024-03-14|2024-04-14", "2|Please delete me|b@example.com|Pending|Erasure|2024-03-15|2024-04-15", "3|Data|c@example.com|On-hold|Access|2024-03-15|2024-04-15"},
 			[]string{"case request_type Request type [list] access[Access] erasure[Erasure] status Status closed_fulfilled[Solved] open[On-hold, Pending] received_at Created at"}},
 	} {

@@ -105,6 +105,9 @@ func (s *suggestion) key(e *importers.Entity, there map[string]int) (key []strin
 	if e.Name == "case" && !slices.Contains(ids, "external_id") && slices.Contains(more, "received_at") {
 		must, more = []string{"received_at"}, slices.DeleteFunc(more, func(m string) bool { return m == "received_at" })
 	}
+	if _, ok := there["phone"]; ok && len(ids) == 0 && slices.Contains(parts.ids, "phone") {
+		ids = []string{"phone"} // nothing else says who is meant, and the country is asked for
+	}
 	if len(ids) == 0 {
 		return slices.Concat(parts.ids[:1], must), false, ""
 	}

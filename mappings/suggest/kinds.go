@@ -34,6 +34,7 @@ type signs struct {
 	name             string // of the file and the sheet, plain
 	answers, optouts []int  // columns that answer about consent, and those of them that ask for an opt-out
 	left             []int  // columns of days on which somebody left
+	ended            []int  // columns of days on which something ended, which may be that
 	contact, id      bool   // contact points; something else that says who is meant
 }
 
@@ -58,6 +59,8 @@ func (l *Look) signs() signs {
 			}
 		case l.leaves(col):
 			s.left = append(s.left, col)
+		case l.mayLeave(col):
+			s.ended = append(s.ended, col)
 		}
 	}
 	return s
@@ -254,10 +257,19 @@ func (l *Look) suppressions(s *signs) *Kind {
 	if l.named("suppression") {
 		k.say(4, "contact points under a name that says they must not be used")
 	}
+	barred := -1
+	for _, f := range []string{"email", "phone"} {
+		if col, ok := r.at[f]; ok && l.optout(col) && l.Columns[col].Filled > 0 {
+			barred = col
+		}
+	}
+	if barred >= 0 {
+		k.say(4, "contact points under the header of %s, which says that they must not be used", l.Say(barred))
+	}
 	if len(s.left) > 0 && !l.joins() {
 		k.say(3, "%s says since when a contact point must not be used", l.Say(s.left[0]))
 	}
-	if !l.named("suppression") && !reason && len(s.left) == 0 {
+	if !l.named("suppression") && !reason && len(s.left) == 0 && barred < 0 {
 		return nil
 	}
 	return k
@@ -281,7 +293,12 @@ func (l *Look) consent(s *signs) *Kind {
 	if !who {
 		return nil
 	}
-	best := 0
+	best, channels := 0, 0
+	for _, col := range s.answers {
+		if channelOf(plain(l.Columns[col].Header)) != "" {
+			channels++
+		}
+	}
 	var say []string
 	for _, col := range s.answers {
 		n := 3
@@ -290,6 +307,8 @@ func (l *Look) consent(s *signs) *Kind {
 		}
 		if header := plain(l.Columns[col].Header); fits("asks", header) > 0 || l.optsOut(col) != mappings.NoOptOut || fits("category", header) > 0 {
 			n = 4
+		} else if channelOf(header) != "" && (channels > 1 || holds(header, []string{"contact", "kontakt", "contatt", "contat"})) {
+			n = max(n, 3) // whether and how somebody may be reached
 		}
 		best = max(best, n)
 		say = append(say, l.Say(col))
@@ -336,7 +355,7 @@ func (l *Look) basis(r *reading) bool {
 	}
 	known, _ := l.Columns[col].share("lawful_basis")
 	c := &l.Columns[col]
-	return known*2 > c.Filled && known > 0 || c.Filled > 0 && (len(c.Words) == 0 || c.Hidden > 0) && fits("lawful_basis", plain(c.Header)) >= 10 // then its words are asked for
+	return known*2 > c.Filled && known > 0 || c.Filled > 0 && (len(c.Words) == 0 || c.Hidden > 0) && fits("lawful_basis", plain(c.Header)) >= len("baselegal") // then its words are asked for
 }
 
 // devices reports whether the sheet is a log of a web site, whose ids are those of devices.
@@ -353,4 +372,11 @@ func (l *Look) leaves(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	return l.optout(col) && fits("due_at", header) == 0 && c.Emails == 0 && (c.Dates.All()*2 > c.Filled && c.Filled > 0 || c.Filled == 0 && fits("dayof", header) > 0)
+}
+
+// mayLeave reports whether a column holds days on which something was cancelled, ended or switched off: a subscription, or an order.
+func (l *Look) mayLeave(col int) bool {
+	c := &l.Columns[col]
+	asks := mappings.OptOutOf(c.Header)
+	return (asks == mappings.EndedOptOut || asks == mappings.MaybeOptOut) && c.Emails == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0
 }

@@ -165,3 +165,28 @@ func TestHowARequestEndedIsSaidToBeOpen(t *testing.T) {
 		}
 	}
 }
+
+// Lists of notices and of periods of retention are known by their headers in each language, and the day on which a notice ended is not left out without a word.
+func TestConfigurationInOtherLanguages(t *testing.T) {
+	for header, entity := range map[string]string{
+		"Notice|Version|Language|In force since|Until|Text": "notice", "Hinweis|Fassung|Sprache|Gültig ab|Gültig bis|Wortlaut": "notice", "Mention|Version|Langue|En vigueur depuis|Jusqu'au|Texte": "notice", "Aviso|Versión|Idioma|Vigente desde|Hasta|Texto": "notice",
+		"Informativa|Versione|Lingua|In vigore dal|Fino al|Testo": "notice", "Verklaring|Versie|Taal|Geldig vanaf|Tot|Tekst": "notice", "Aviso|Versão|Idioma|Em vigor desde|Até|Texto": "notice",
+		"Rule|Record type|Months|Starts with|Action|Authority": "retention_rule", "Regel|Datenart|Monate|Beginn|Aktion|Grundlage": "retention_rule", "Règle|Type de données|Durée (mois)|Point de départ|Action|Fondement": "retention_rule", "Regla|Tipo de datos|Plazo (meses)|Inicio|Acción|Base": "retention_rule",
+		"Regola|Tipo di dati|Mesi|Inizio|Azione|Base": "retention_rule", "Regel|Datasoort|Bewaartermijn (maanden)|Begint bij|Actie|Grondslag": "retention_rule", "Regra|Tipo de dados|Meses|Início|Ação|Base": "retention_rule",
+	} {
+		rows := []string{"AP1|1.0|xx|13/01/2023|31/12/2023|text", "AP1|2.0|xx|14/01/2024||more"}
+		if entity == "retention_rule" {
+			rows = []string{"R1|consent|24|withdrawal|erase|GDPR", "R2|case|60|closure|archive|law"}
+		}
+		d, text, asked := suggested(t, lookAt("list.csv", append([]string{header}, rows...)...))
+		if len(asked) > 0 || d.Records[0].Entity != entity || len(d.Records[0].Fields) != 6 {
+			t.Errorf("%s: asks %v\n%s", header, asked, text)
+		}
+	}
+	if _, text, _ := suggested(t, lookAt("list.csv", "Notice|Version|In force since|Zurückgenommen", "AP1|1.0|13/01/2023|31/12/2023", "AP1|2.0|14/01/2024|")); !strings.Contains(text, `Attention: column D "Zurückgenommen" holds days`) {
+		t.Error(text)
+	}
+	if d := lookAt("rules.csv", "Regel|Thema|Ende", "R1|x|unsubscribed", "R2|y|unsubscribed"); Suggest(d, &ctx) != nil || strings.Contains(string(Bare(d, &ctx)), "Attention") {
+		t.Errorf("%s", Bare(d, &ctx))
+	}
+}

@@ -19,8 +19,11 @@ type Look struct {
 	Sheet     string // worksheet; "" for text files
 	SheetNum  int    // from 1
 	HeaderRow int    // 0: the sheet has no header
+	FirstRow  int    // of a list without a header, where titles stand above it; else 0
 	Rows      int    // below the header
 	Columns   []Column
+
+	beyond []Column // of another table beside it, which no draft reads; their headers count where one repeats
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
@@ -104,7 +107,7 @@ func (l *Look) column(i int) *Column {
 // Add takes the next block of the sheet; rows up to the header are passed over.
 func (l *Look) Add(b *source.Block) {
 	for i := range b.Rows() {
-		if b.RowNum[i] <= l.HeaderRow {
+		if b.RowNum[i] <= l.HeaderRow || b.RowNum[i] < l.FirstRow {
 			continue
 		}
 		holds, first, word, reached := false, -1, "", false
@@ -358,6 +361,11 @@ func (l *Look) Name(index int) mappings.Column {
 			if total++; i <= index {
 				nth++
 			}
+		}
+	}
+	for i := range l.beyond {
+		if mappings.FoldHeader(l.beyond[i].Header) == folded {
+			total++
 		}
 	}
 	name := mappings.Column{Header: strings.Join(strings.Fields(c.Header), " ")}

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"slices"
+	"strings"
 
 	"sheetlift/mappings"
 )
@@ -21,7 +22,7 @@ var fieldsOf = map[string][]string{
 	"retention_rule": {"rule_id", "entity", "months", "starts", "action", "authority"},
 	"suppression":    {"email", "phone", "channel", "reason", "occurred_at", "external_id", "subject_id", "note"},
 	"case":           {"request_type", "status", "received_at", "due_at", "extended_to", "closed_at", "identity_verified", "refusal_reason", "email", "phone", "handler", "requester_name", "external_id", "subject_id", "details"},
-	"consent":        {"email", "phone", "purpose", "notice_version", "notice_id", "proof_kind", "proof_ref", "actor", "actor_role", "method", "collected_via", "language", "lawful_basis", "note", "occurred_at", "channel", "subject_id", "device_id", "external_id"},
+	"consent":        {"email", "phone", "purpose", "notice_version", "notice_id", "proof_kind", "proof_ref", "actor", "actor_role", "method", "collected_via", "language", "lawful_basis", "note", "occurred_at", "expires_at", "channel", "subject_id", "device_id", "external_id"},
 }
 
 // read assigns columns to the fields of an entity: the best fit first, a column to one field only.
@@ -75,11 +76,19 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if not := fits("notoccurred", header); not > 0 && score > 0 && score < not+100 {
 			score = 0
 		}
-		if score == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("dayof", header) > 0 && fits("notoccurred", header) == 0 {
-			score = 1 // nothing but dates, under a header that says no more than that
+		if c.Dates.All()*2 > c.Filled && c.Filled > 0 && fits("notoccurred", header) == 0 {
+			switch only, consent := dayOf(c.Header); {
+			case consent && l.optsOut(col) == mappings.NoOptOut:
+				score = max(score, 120)
+			case only && score == 0 && fits("dayof", header) > 0:
+				score = 1 // nothing but dates, under a header that says no more than that
+			}
 		}
 		if entity == "suppression" && score > 0 && fits("consented", header) > 0 && l.optsOut(col) == mappings.NoOptOut {
 			score = 0 // the day of a consent, which is not that of an opt-out
+		}
+		if entity == "suppression" && flagOf(header) != "" && c.Dates.All()*2 > c.Filled && c.Filled > 0 {
+			score = 150 // the day of a bounce
 		}
 		if entity == "suppression" && l.leaves(col) {
 			score = 200
@@ -98,6 +107,9 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 		if c.Epochs*2 > c.Filled {
 			return 0
 		}
+	}
+	if field == "expires_at" && c.Dates.All()*2 <= c.Filled {
+		return 0
 	}
 	switch field {
 	case "received_at", "due_at", "closed_at", "extended_to", "valid_from", "valid_to":
@@ -193,3 +205,28 @@ func (c *Column) knownWords() (n int) {
 	}
 	return n
 }
+
+// dayOf reports whether a header says no more than that it is the day or time of an answer, and whether it says that the answer is a consent.
+func dayOf(header string) (only, consent bool) {
+	words := wordsOf(header)
+	for _, word := range words {
+		agreed := holds(word, consenting)
+		consent = consent || agreed
+		if !agreed && !slices.Contains(dayWords, word) && fits("asks", word) == 0 && fits("state", word) == 0 && fits("joined", word) == 0 && channelOf(word) == "" && strings.Trim(word, "0123456789") != "" {
+			return false, false
+		}
+	}
+	return len(words) > 0, consent
+}
+
+// consenting are pieces of words for a consent.
+var consenting = strings.Fields("consent consens einwillig zustimm toestemming optin optedin permission")
+
+// dayWords are words of headers of days and times, and those that join them to what it is the day of.
+var dayWords = strings.Fields("date dates datum fecha data day tag jour dia giorno dag timestamp time times zeit zeitstempel zeitpunkt uhrzeit horodatage heure hora ora tijd tijdstip tijdstempel datetime fechahora dataora datahora marca temporal temporale tiempo carimbo am le on at since seit depuis desde dal sinds when utc gmt cet mez stamp " +
+	"given granted erteilt gegeben gegeven donne donnee recueilli recueillie otorgado otorgada dado dada recogido recogida prestato prestata concesso raccolto obtained recorded collected received eingeholt erfasst verkregen " +
+	"signed signature unterschrift unterschrieben unterzeichnet signe firma firmado assinatura ondertekend handtekening answer answered antwort reponse respuesta risposta resposta antwoord " +
+	"of the for to by and der die das des den dem del de do da di du della dello delle la el los las il lo l d zur zum zu von fur und y e et en au aux al para per por pour via van voor het een op ein mail opt in double")
+
+// Reads reports whether a column of the sheet is known to hold a field of an entity.
+func (l *Look) Reads(entity, field string) bool { return l.read(entity).has(field) > 0 }

@@ -63,10 +63,27 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	c := &s.look.Columns[col]
 	unknown := 0
 	enum := map[string]mappings.Strings{}
+	several := list == "lawful_basis" && f.severalBases(c)
+	coded := c.coded()
 	for _, word := range c.vocabulary() {
+		if several && strings.Contains(word, basesParted) {
+			for _, one := range basesIn(c.As(word)) {
+				if t, _ := meaning(list, one); !slices.ContainsFunc(enum[t], func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(one) }) && c.Words[mappings.FoldWord(one)] == 0 {
+					enum[t] = append(enum[t], one)
+				}
+			}
+			continue
+		}
 		t, ok := meaning(list, word)
+		if list == answers && coded && strings.Trim(word, "0123456789") == "" {
+			ok = false
+		}
+		if list == "lawful_basis" && !ok { // not applicable
+			says, silent := term(answers, word)
+			ok = silent && says == ""
+		}
 		switch {
-		case !ok && s.look.skipped(c, word):
+		case !ok && (s.look.skipped(c, word) || list == answers && s.ofContact(word)):
 		case !ok:
 			unknown++
 		case t == "":
@@ -84,6 +101,8 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 		f.why("all of its words say that there is no answer")
 	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
 		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
+	case len(enum) == 0 && list == answers && coded:
+		f.ask("enum", "its words are numbers, and what they stand for only the system's documentation says: map them, as given: [1]")
 	case len(enum) == 0:
 		f.ask("enum", "none of its words is known in seven languages: map them, as term: [words]")
 	case unknown > 0:
@@ -98,6 +117,13 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	if list == "case.status" {
 		f.ended()
 	}
+}
+
+// coded reports whether a column holds other numbers than 0 and 1: then these are codes too, and say neither yes nor no.
+func (c *Column) coded() bool {
+	return slices.ContainsFunc(c.vocabulary(), func(word string) bool {
+		return strings.Trim(word, "0123456789") == "" && strings.TrimLeft(word, "0") != "" && strings.TrimLeft(word, "0") != "1"
+	})
 }
 
 // ended says of words such as Closed that they leave open how a request ended: an erasure that is taken for done ends the person's consents.
@@ -306,7 +332,7 @@ func (s *suggestion) unused(f *importers.Field) string {
 	var list []string
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if day := f.Type == importers.Date || f.Type == importers.DateTime; !s.used[col] && c.Header != "" && (!day || c.Dates.All() > 0) {
+		if day := f.Type == importers.Date || f.Type == importers.DateTime; !s.used[col] && (c.Header != "" || s.look.HeaderRow == 0 && c.Filled > 0) && (!day || c.Dates.All() > 0) {
 			list = append(list, s.look.Say(col))
 		}
 	}
@@ -388,7 +414,10 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		}
 	case importers.Date, importers.DateTime:
 		s.look.Date(&out, col)
-		if f.Name == "occurred_at" && fits("occurred_at", plain(c.Header)) == 0 && !s.look.leaves(col) {
+		if f.Name == "expires_at" {
+			out.why("by its header the day on which the consent ends: take this field away if something else does")
+		}
+		if _, consent := dayOf(c.Header); f.Name == "occurred_at" && !consent && fits("occurred_at", plain(c.Header)) == 0 && !s.look.leaves(col) {
 			out.why("its header does not say of what it is the time: take this field away unless it is that of the answer")
 		}
 	case importers.ID:
@@ -404,4 +433,26 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		s.enum(&out, col, list)
 	}
 	return out
+}
+
+// basesParted stands between the bases of one cell.
+const basesParted = ";"
+
+func basesIn(cell string) (list []string) {
+	for one := range strings.SplitSeq(cell, basesParted) {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// severalBases reports whether some cells of a column name several lawful bases, each of which is known, and drafts how they are parted.
+func (f *Field) severalBases(c *Column) bool {
+	for word := range c.Words {
+		if list := basesIn(word); len(list) > 1 && !slices.ContainsFunc(list, func(one string) bool { _, ok := meaning("lawful_basis", one); return !ok }) {
+			f.Spec.Split = basesParted
+		}
+	}
+	return f.Spec.Split != ""
 }

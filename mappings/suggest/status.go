@@ -22,7 +22,11 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 			f.Spec.Polarity = "inverted"
 			f.why("the header sounds like an opt-out, so yes means withdrawn and no says nothing")
 		case s.look.optsOut(col) == mappings.MaybeOptOut:
-			f.ask("polarity", "what does a yes in "+s.look.Say(col)+" mean? The header may ask for an opt-out: normal, if yes is consent; inverted, if yes is a refusal")
+			ask := "what does a yes in " + s.look.Say(col) + " mean? The header may ask for an opt-out: normal, if yes is consent; inverted, if yes is a refusal"
+			if _, based := s.at["lawful_basis"]; based {
+				ask += ": then remove lawful_basis from this record, for a refusal counts on whatever basis the row rests, and a row on another than consent is skipped"
+			}
+			f.ask("polarity", ask)
 		case yes && fits("double", plain(s.look.Columns[col].Header)) > 0:
 			said := slices.Concat(f.Spec.Enum["yes"], f.Spec.Enum["given"])
 			enum := map[string]mappings.Strings{"given": said}

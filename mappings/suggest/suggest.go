@@ -8,6 +8,8 @@
 package suggest
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +17,23 @@ import (
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
 )
+
+// firstTable gives the columns up to a blank one where contact points stand on both sides of it: a row of the sheet is then a row of two tables, which
+// speak of different people. beside says so.
+func (l *Look) firstTable() (first *Look, beside string) {
+	reached := func(c Column) bool {
+		return c.Emails*2 > c.Filled && c.Filled > 0 || c.Phones*2 > c.Filled && c.Filled > 0
+	}
+	for gap := range l.Columns {
+		if c := &l.Columns[gap]; c.Header == "" && c.Filled == 0 && slices.ContainsFunc(l.Columns[:gap], reached) && slices.ContainsFunc(l.Columns[gap:], reached) {
+			cut := *l
+			cut.Columns, cut.beyond, cut.shown = l.Columns[:gap:gap], l.Columns[gap:], nil
+			at := gap + slices.IndexFunc(l.Columns[gap:], func(c Column) bool { return c.Filled > 0 })
+			return &cut, "Attention: contact points stand on both sides of the blank " + l.Say(gap) + ", so the sheet holds two tables side by side. Only the first is drafted: from " + l.Say(at) + " on, give the other a sheet or a source of its own, or what it says is lost."
+		}
+	}
+	return l, ""
+}
 
 // Suggest drafts the mapping of a sheet. Where nothing says what its rows are, it returns nil. What they may be as well stands below as
 // a comment, with the evidence of both.
@@ -42,7 +61,8 @@ func Suggest(l *Look, ctx *Context) *Draft {
 }
 
 func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
-	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow}
+	l, beside := l.firstTable()
+	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow, FirstRow: l.FirstRow}
 	if mappings.LooksPersonal(d.Sheet) {
 		d.Sheet = "" // batch.yaml says which sheet it is
 	}
@@ -63,10 +83,24 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		d.Head = []string{"Attention: " + strings.Join(list, ", ") + " " + finding.Word(len(list), "sounds", "sound") + " like an opt-out, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn."}
 	}
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
-		d.Head = append(d.Head, l.unread(s.used)...)
+		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
+		d.Head = append(d.Head, s.otherAnswers()...)
+	}
+	if email, ok := s.at["email"]; ok && kind.Entity == "consent" {
+		for col := range l.Columns {
+			if c := &l.Columns[col]; col != email && !s.used[col] && c.Emails*2 > c.Filled && c.Filled > 0 {
+				d.Head = append(d.Head, "Attention: "+l.Say(col)+" holds addresses as well as "+l.Say(email)+": whose answer is it? Where it is that of the other, change from:.")
+			}
+		}
+	}
+	if kind.Entity == "notice" {
+		d.Head = append(d.Head, s.ends()...)
+	}
+	if beside != "" {
+		d.Head = append(d.Head, beside)
 	}
 	if l.HeaderRow == 0 {
-		d.Head = append(d.Head, headless)
+		d.Head = append(d.Head, l.noHeader())
 	}
 	for i := range l.Columns {
 		if !s.used[i] && (l.Columns[i].Header != "" || l.HeaderRow == 0 && l.Columns[i].Filled > 0) {
@@ -114,7 +148,7 @@ func (l *Look) Totals() (list []Skip) {
 }
 
 // unread says which columns hold words that speak against consent, or say of an address that it must not be used, and are read by no record.
-func (l *Look) unread(used map[int]bool) (list []string) {
+func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 	for col := range l.Columns {
 		c := &l.Columns[col]
 		if used[col] || c.Filled == 0 || l.optsOut(col) != mappings.NoOptOut { // that is said already
@@ -128,8 +162,30 @@ func (l *Look) unread(used map[int]bool) (list []string) {
 			list = append(list, "Attention: in "+l.Say(col)+" "+finding.Count(rows, "row holds a word that speaks", "rows hold words that speak")+" against consent, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
 		} else if c.objects*2 > c.Filled {
 			list = append(list, "Attention: "+l.Say(col)+" holds lists or JSON in "+finding.Count(c.objects, "row", "rows")+", which no mapping reads into: if answers stand in there, give each a column of its own before the export is frozen.")
-		} else if flagOf(plain(c.Header)) != "" {
+		} else if entity != "suppression" && flagOf(plain(c.Header)) != "" {
 			list = append(list, "Attention: "+l.Say(col)+" speaks of addresses that must not be used by its header, and no record is drafted from it: if it does, map it as a suppression.")
+		}
+	}
+	return list
+}
+
+// otherAnswers says which columns answer another question than whether somebody wants mailings, and are read by no record.
+func (s *suggestion) otherAnswers() (list []string) {
+	for col := range s.look.Columns {
+		if c := &s.look.Columns[col]; !s.used[col] && s.entity == "consent" && s.look.yesOrNo(col) && asksElse(c.Header) && flagOf(plain(c.Header)) == "" {
+			list = append(list, "Attention: "+s.look.Say(col)+" holds answers, and no record is drafted from it: if it asks for a consent, map it as one with a purpose of its own.")
+		}
+	}
+	return list
+}
+
+// ends says which columns of days of a list of notices are read by no field: a version that ended is no longer in force, and no consent rests on it.
+func (s *suggestion) ends() (list []string) {
+	_, ended := s.at["valid_to"]
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if !s.used[col] && c.Dates.All()*2 > c.Filled && c.Filled > 0 && !ended {
+			list = append(list, "Attention: "+s.look.Say(col)+" holds days that no field is read from: if a version ends then, map it as valid_to, or consents after that day rest on it.")
 		}
 	}
 	return list
@@ -165,21 +221,29 @@ type suggestion struct {
 	why   string
 }
 
-// headless says of a sheet without a header what follows from it.
-const headless = "The first row holds values, and no headers: it is read like the others, and columns are named by their letters. If it is a header, write header: { row: N }."
+// noHeader says of a sheet without a header what follows from it.
+func (l *Look) noHeader() string {
+	if l.FirstRow > 0 {
+		return fmt.Sprintf("The list begins in row %d: that holds values, and what stands above are titles. Columns are named by their letters. If one of the titles is the header, write header: { row: N }.", l.FirstRow)
+	}
+	return "The first row holds values, and no headers: it is read like the others, and columns are named by their letters. If it is a header, write header: { row: N }."
+}
 
 // Unknown says why nothing is suggested for a sheet.
 func (l *Look) Unknown() string {
-	r := l.read("suppression")
-	_, email := r.at["email"]
-	_, phone := r.at["phone"]
 	switch {
 	case l.HeaderRow == 0:
 		return "it has no header, and its cells alone don't say what they are"
-	case email || phone:
+	case l.contacts():
 		return "it has contact points, and no column that answers about consent, gives a reason not to use them, or names a request"
 	}
 	return "no preset fits its header, and no column of it is known to hold a contact point, a purpose, a notice, a request or a record of processing"
+}
+
+// contacts reports whether a sheet has contact points.
+func (l *Look) contacts() bool {
+	r := l.read("suppression")
+	return r.has("email", "phone") > 0
 }
 
 // Bare is what is written for a sheet of which nothing is known: its columns to choose from, and TODO where a person decides.
@@ -195,17 +259,23 @@ func Bare(l *Look, ctx *Context) []byte {
 	w := &writer{}
 	w.comment(0, "Nothing is suggested: "+l.Unknown()+".")
 	if l.HeaderRow == 0 {
-		w.comment(0, headless)
+		w.comment(0, l.noHeader())
 	}
 	for col := range l.Columns {
 		if l.optsOut(col) != mappings.NoOptOut && l.Columns[col].Filled > 0 {
 			w.comment(0, "Attention: "+l.Say(col)+" sounds like an opt-out: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
 		}
 	}
-	for _, text := range l.unread(nil) {
-		w.comment(0, text)
+	if l.contacts() {
+		for _, text := range l.unread(nil, "") {
+			w.comment(0, text)
+		}
 	}
-	return append([]byte(w.String()), mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)...)
+	bare := mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)
+	if l.HeaderRow == 0 {
+		bare = bytes.Replace(bare, []byte(headless(0)), []byte(headless(l.FirstRow)), 1)
+	}
+	return append([]byte(w.String()), bare...)
 }
 
 // PurposeRows says where a list of purposes has its codes and names; ok is false for any other sheet.

@@ -2,8 +2,11 @@ package suggest
 
 import (
 	"slices"
+	"strings"
 
+	"sheetlift/importers"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // suppressions drafts a list of contact points that must not be used. Whoever is in a list that is called so is in it, with or without a day
@@ -59,4 +62,144 @@ func (s *suggestion) suppressions() {
 		}
 	}
 	s.draft.Records = append(s.draft.Records, r)
+}
+
+// reasons drafts suppressions for the columns beside the answers that give reasons not to use a contact point: whoever stands there must not be
+// contacted, whatever the answer was.
+func (s *suggestion) reasons() (list []Record) {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		sure := s.look.optout(col)
+		if s.used[col] || slices.Contains(s.answers, col) || slices.Contains(s.left, col) || c.Filled == 0 || c.Emails+c.Dates.All() > 0 || fits("terms", plain(c.Header)) > 0 {
+			continue
+		}
+		enum, known, unknown, several := map[string]mappings.Strings{}, 0, 0, 0
+		var silent mappings.Strings
+		for _, word := range c.sortedWords() {
+			switch all := reasonsIn(word); {
+			case len(all) > 0:
+				enum[all[0]] = append(enum[all[0]], c.As(word))
+				if known += c.Words[word]; len(all) > 1 {
+					several += c.Words[word]
+				}
+			case sure && saysYes(word):
+				enum["opt_out"] = append(enum["opt_out"], c.As(word))
+				known += c.Words[word]
+			case saysNothing(word):
+				silent = append(silent, c.As(word))
+			default:
+				unknown++
+			}
+		}
+		told := c.Filled
+		for _, word := range silent {
+			told -= c.Words[mappings.FoldWord(word)]
+		}
+		if told == 0 || known*2 <= told && !(sure && (known > 0 || !holds(plain(c.Header), ofLinks))) {
+			continue
+		}
+		r, ok := s.barred(col)
+		if !ok {
+			continue
+		}
+		r.When = []mappings.Condition{{Column: s.look.Name(col), NotBlank: true}}
+		if len(silent) > 0 {
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotIn: silent})
+		}
+		f := Field{Name: "reason", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}}}
+		f.why(s.counts(col))
+		if len(enum) > 0 {
+			f.Spec.Enum = enum
+		} else {
+			f.ask("enum", "the header sounds like an opt-out: which of its words say so, as opt_out: [words]? If any text in it does, write const: opt_out instead of from: and enum:; if none does, remove this record")
+		}
+		if several > 0 {
+			f.why("where it gives several reasons, the gravest counts")
+		}
+		if unknown > 0 && len(enum) > 0 {
+			f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
+		}
+		f.hidden(c)
+		r.Fields = append(r.Fields, f)
+		list = append(list, r)
+	}
+	return list
+}
+
+// ofLinks are pieces of headers that sound like an opt-out and hold what one is done by, or what it came after.
+var ofLinks = strings.Fields("link url lien enlace token hash campaign kampagne campagn campan title count anzahl")
+
+// barred begins the suppression of the contact points of a row; ok is false if the sheet has none.
+func (s *suggestion) barred(col int) (r Record, ok bool) {
+	email, mails := s.at["email"]
+	phone, calls := s.at["phone"]
+	channel := channelOf(plain(s.look.Columns[col].Header))
+	why := "the header names it"
+	if channel == "" {
+		if channel = "email"; calls {
+			channel = "any"
+		}
+		why = "no column names a channel"
+	}
+	numbers := slices.Contains([]string{"sms", "phone", "whatsapp"}, channel)
+	mails, calls = mails && (!numbers || !calls), calls && (numbers || channel == "any")
+	if !mails && !calls {
+		return r, false
+	}
+	r = Record{Entity: "suppression", Confirm: true, Key: []string{"email", "channel"}, Why: []string{s.look.Say(col) + " says why a contact point must not be used, and that counts whatever was answered"}}
+	if !mails {
+		r.Key[0] = "phone"
+	}
+	f := Field{Name: "channel", Confirm: true}
+	s.ctx.State(&f, "suppression", channel)
+	f.why(why)
+	r.Fields = append(r.Fields, f)
+	entity := s.entity
+	defer func() { s.entity = entity }()
+	s.entity = "suppression"
+	e := importers.ByName("suppression")
+	if mails {
+		r.Fields = append(r.Fields, s.field(&e.Fields[e.Field("email")], email))
+	}
+	if calls {
+		r.Fields = append(r.Fields, s.field(&e.Fields[e.Field("phone")], phone))
+	}
+	s.used[col] = true
+	return r, true
+}
+
+// grave lists reasons, the gravest first: what somebody said goes before what became of a message.
+var grave = []string{"opt_out", "objection", "complaint", "legal", "bounce", "invalid"}
+
+// reasonsIn lists the reasons that a cell gives, the gravest first: one, or a list of them such as ['UNSUBSCRIBED', 'HARD_BOUNCE']. Where a part of it is
+// none, it gives none.
+func reasonsIn(word string) (list []string) {
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune(",;|/[]\"'+", r) }) {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		reason, ok := meaning("reason", part)
+		if !ok {
+			if says, _ := term(answers, part); says != "withdrawn" && says != "refused" {
+				return nil
+			}
+			reason = "opt_out"
+		}
+		if !slices.Contains(list, reason) {
+			list = append(list, reason)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return slices.Index(grave, a) - slices.Index(grave, b) })
+	return list
+}
+
+func saysYes(word string) bool {
+	says, _ := term(answers, word)
+	return says == "yes"
+}
+
+// saysNothing reports whether a word says that there is no reason.
+func saysNothing(word string) bool {
+	says, ok := term(answers, word)
+	return ok && (says == "no" || says == "" || says == "given") || strings.Trim(word, "[]{} ") == ""
 }

@@ -41,12 +41,19 @@ func term(list, word string) (string, bool) {
 }
 
 // endings are words for a request that ended, one way or the other.
-var endings = func() (list []string) {
-	for word := range strings.SplitSeq("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan", "|") {
+var endings = sameWords("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan")
+
+// waiting are words for an answer that was given and not confirmed.
+var waiting = sameWords("pending|waiting|unconfirmed|not confirmed|not activated|unactivated|validating|awaiting confirmation|pending confirmation|confirmation pending|confirmation sent|ausstehend|offen|nicht bestätigt|unbestätigt|bestätigung ausstehend|" +
+	"non confirmé|non confirmée|en attente|en attente de confirmation|no confirmado|no confirmada|sin confirmar|pendiente|pendiente de confirmación|non confermato|non confermata|in attesa|in attesa di conferma|" +
+	"não confirmado|não confirmada|pendente|aguardando confirmação|niet bevestigd|onbevestigd|in afwachting|wacht op bevestiging")
+
+func sameWords(lines string) (list []string) {
+	for word := range strings.SplitSeq(lines, "|") {
 		list = append(list, mappings.SameWord(word))
 	}
 	return list
-}()
+}
 
 // stems are pieces of words, letters and digits only, that name a right in a longer text, such as "Right of access (Art. 15)".
 var stems = map[string]map[string][]string{
@@ -103,7 +110,8 @@ const around = "abs lit buchst lid lett par comma basis rechtsgrundlage right ri
 	"not no is do does don't allow allowed set seen sell share sold shared my information any never sent send awaiting waiting confirmation confirmed permission permissions implied express explicit obtained responded responding applicable " +
 	"existing customer prospect lead performance freely given consent contact identity verified unverified fulfilled in progress work closed complete completed incomplete activated partially partly all none marketable only via by from through for with without and/or other " +
 	"bdsg ttdsg tdddg hgb ao sgb vvg uwg lopdgdd lopd ejecución misión obligación cumplimiento esecuzione adempimento execução cumprimento exécution mission obligation respect uitvoering des der den dem del della dello degli delle dei het een legitimate interest interests public vital legal obligation nicht kein keine freiwillige freiwillig zustimmung einwilligung kontakts kontakt berechtigtes potenzieller bestehender kunde interessent erfüllung vertrags vertrag gesetzt bestätigt abonniert zulassen erlaubt " +
-	"consentement donné librement par contact intérêt légitime client exécution pas non ne interés cliente consentimiento dado libremente por el ejecución interesse cliente consenso espresso liberamente esecuzione livremente dado pelo niet geen toestemming vrij gegeven"
+	"consentement donné librement par contact intérêt légitime client exécution pas non ne interés cliente consentimiento dado libremente por el ejecución interesse cliente consenso espresso liberamente esecuzione livremente dado pelo niet geen toestemming vrij gegeven vrijelijk van bestaande klant potentiële " +
+	"einwilligung freiwillig erfüllung eines einer vertrages zutreffend anwendbar le la les um uma un una une d'un d'une existant prospect sans objet applicable potentiel otorgado otorgada dada cliente potencial existente no aplica aplicable contacto fornito fornita dal contatto concesso esistente potenziale non applicabile fornecido fornecida pelo pela contato existente potencial não aplicável lead leads"
 
 // vocabulary is every part of a word of the lists.
 var vocabulary = sync.OnceValue(func() map[string]bool {

@@ -27,9 +27,9 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		same := func(j int) bool {
 			return j != i && about(&list[j]) == about(&list[i]) && s.look.optsOut(col) != mappings.MaybeOptOut && s.look.optsOut(s.answers[j]) != mappings.MaybeOptOut && (s.general(s.answers[j]) || s.general(col))
 		}
-		if s.confirms(col, &list[i]) && slices.ContainsFunc(s.answers, func(other int) bool {
+		if s.confirms(col) && slices.ContainsFunc(s.answers, func(other int) bool {
 			j := slices.Index(s.answers, other)
-			return same(j) && !s.confirms(other, &list[j])
+			return same(j) && !s.confirms(other)
 		}) {
 			confirming = append(confirming, i)
 			continue
@@ -45,8 +45,14 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 			out = append(out, list[i])
 			continue
 		}
+		pending := s.look.pending(col)
+		if len(pending) > 0 {
+			out = s.onlyConfirmed(out, col, pending, func(r *Record) bool { return about(r) == about(&list[first]) })
+		}
 		if len(no) == 0 {
-			delete(s.used, col) // it can't say more than the first
+			if len(pending) == 0 {
+				delete(s.used, col) // it can't say more than the first
+			}
 			continue
 		}
 		for k := range out {
@@ -55,7 +61,7 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 				out[k].Why = append(out[k].Why, "unless "+s.look.Say(col)+" says no")
 			}
 		}
-		if s.confirms(col, &list[i]) {
+		if s.confirms(col) {
 			if no = opposed(&list[i]); len(no) == 0 {
 				continue
 			}
@@ -72,8 +78,8 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 }
 
 // confirms reports whether a column only says whether an answer was confirmed: a no there is none.
-func (s *suggestion) confirms(col int, r *Record) bool {
-	return fits("double", plain(s.look.Columns[col].Header)) > 0 && slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.In != nil && c.Column == s.look.Name(col) })
+func (s *suggestion) confirms(col int) bool {
+	return fits("double", plain(s.look.Columns[col].Header)) > 0
 }
 
 // opposed are the words by which the status of a record speaks against consent.
@@ -89,16 +95,40 @@ func opposed(r *Record) (list mappings.Strings) {
 // confirmed leaves out of the records the consents that a column says nobody confirmed. What speaks against consent there needs no confirmation,
 // and has a record of its own.
 func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*Record) bool) (out []Record) {
-	name := s.look.Name(col)
-	against, hard := s.look.against(col, false), opposed(own)
-	no := slices.DeleteFunc(slices.Clone(against), func(w string) bool { return slices.Contains(hard, w) })
-	if len(against) == 0 {
+	hard := opposed(own)
+	open := s.look.notYes(col)
+	if len(open) == 0 {
 		delete(s.used, col) // it can't say more than the first
 		return list
 	}
+	out = s.onlyConfirmed(list, col, open, same, hard...)
+	if len(hard) > 0 {
+		own.When = []mappings.Condition{{Column: s.look.Name(col), In: hard}}
+		own.Why = append(own.Why, "a no counts wherever it stands")
+		out = append(out, *own)
+	}
+	return out
+}
+
+// onlyConfirmed makes the consents of the records depend on a column that says whether they were confirmed: where it holds one of the open words,
+// nobody did. What is no consent counts there all the same, unless it has a record of its own by one of the hard words.
+func (s *suggestion) onlyConfirmed(list []Record, col int, open mappings.Strings, same func(*Record) bool, hard ...string) (out []Record) {
+	name := s.look.Name(col)
+	soft := slices.DeleteFunc(slices.Clone(open), func(w string) bool { return slices.Contains(hard, w) })
+	lets, bars := mappings.Condition{Column: name, NotIn: open}, mappings.Condition{Column: name, In: soft}
+	switch c := &s.look.Columns[col]; {
+	case c.Dates.All() > 0:
+		lets, bars = mappings.Condition{Column: name, NotBlank: true}, mappings.Condition{Column: name, Blank: true}
+		soft = mappings.Strings{""}
+	case c.Hidden > 0: // words that no draft shows are no yes
+		lets = mappings.Condition{Column: name, In: s.look.yes(col)}
+		bars = mappings.Condition{Column: name, NotIn: slices.Concat(lets.In, hard)}
+		soft = mappings.Strings{""}
+	}
+	s.used[col] = true
 	for _, r := range list {
-		i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" && len(f.Spec.From) == 1 })
-		if !same(&r) || i < 0 {
+		i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" && (len(f.Spec.From) == 1 || f.Spec.Const != nil) })
+		if !same(&r) || i < 0 || r.Entity != "consent" {
 			out = append(out, r)
 			continue
 		}
@@ -116,18 +146,77 @@ func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*R
 		when := slices.Clone(r.When)
 		unconfirmed := r
 		unconfirmed.Why = append(slices.Clone(r.Why), "where "+s.look.Say(col)+" says that nobody confirmed, what is no consent counts all the same")
-		r.When = append(slices.Clone(when), mappings.Condition{Column: name, NotIn: against})
+		r.When = append(slices.Clone(when), lets)
 		r.Why = append(slices.Clone(r.Why), "unless "+s.look.Say(col)+" says that nobody confirmed")
-		if out = append(out, r); len(no) > 0 {
+		if out = append(out, r); len(soft) > 0 {
 			unconfirmed.Fields = slices.Clone(r.Fields)
-			unconfirmed.When = append(when, mappings.Condition{Column: name, In: no}, mappings.Condition{Column: status.Spec.From[0], NotIn: given})
+			unconfirmed.When = append(when, bars, mappings.Condition{Column: status.Spec.From[0], NotIn: given})
 			out = append(out, unconfirmed)
 		}
 	}
-	if len(hard) > 0 {
-		own.When = []mappings.Condition{{Column: name, In: hard}}
-		own.Why = append(own.Why, "a no counts wherever it stands")
-		out = append(out, *own)
-	}
 	return out
+}
+
+// confirmations makes consents depend on the columns beside the answers that say whether they were confirmed.
+func (s *suggestion) confirmations(list []Record) []Record {
+	for col := range s.look.Columns {
+		open, ok := s.look.asksConfirmed(col)
+		at, dated := s.at["occurred_at"]
+		if !ok || s.used[col] && !(dated && at == col) || slices.Contains(s.answers, col) || slices.Contains(s.left, col) {
+			continue
+		}
+		of := channelOf(plain(s.look.Columns[col].Header))
+		list = s.onlyConfirmed(list, col, open, func(r *Record) bool {
+			return of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))
+		})
+	}
+	return list
+}
+
+// asksConfirmed reports whether a column that is no answer says whether one was confirmed, and lists its words by which it was not.
+func (l *Look) asksConfirmed(col int) (open mappings.Strings, ok bool) {
+	c := &l.Columns[col]
+	header := plain(c.Header)
+	double := fits("double", header) > 0
+	if c.Filled == 0 || c.Emails > 0 || fits("notoccurred", header) > 0 || !double && fits("state", header) == 0 && fits("asks", header) == 0 || l.optsOut(col) != mappings.NoOptOut {
+		return nil, false
+	}
+	if c.Dates.All() > 0 { // a day on which it was confirmed; who has none did not
+		return nil, double && c.Dates.All()*2 > c.Filled && c.Filled < l.Rows
+	}
+	known := 0
+	for word, rows := range c.Words {
+		if _, answer := term(answers, word); answer {
+			known += rows
+		}
+	}
+	if known*2 < c.Filled {
+		return nil, false
+	}
+	if open = l.notYes(col); !double {
+		open = l.pending(col)
+	}
+	return open, len(open) > 0 || double && c.Hidden > 0
+}
+
+// notYes lists the words of a column that say anything but yes.
+func (l *Look) notYes(col int) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.vocabulary() {
+		if says, _ := term(answers, word); says != "yes" && says != "given" {
+			list = append(list, c.As(word))
+		}
+	}
+	return list
+}
+
+// pending lists the words of a column by which an answer waits to be confirmed.
+func (l *Look) pending(col int) (list mappings.Strings) {
+	c := &l.Columns[col]
+	for _, word := range c.vocabulary() {
+		if slices.Contains(waiting, mappings.SameWord(word)) {
+			list = append(list, c.As(word))
+		}
+	}
+	return list
 }

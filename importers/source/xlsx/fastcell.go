@@ -19,6 +19,13 @@ var endValue = eight("</v></c>")
 // cut one, or a fault: slowCell reads those.
 func (r *sheetReader) fastCell() bool {
 	b, p := r.w.buf, r.w.pos
+	if r.col < len(r.shapes) && len(b)-p >= shapeRoom && len(r.b.Data) <= maxRowData {
+		s := &r.shapes[r.col]
+		if at, is := s.of(b[p:], &r.number); is {
+			return r.fastValue(p+at, r.col, s.kind, s.format)
+		}
+	}
+	number := 0 // where the row number ends
 	if len(b)-p < 4 || b[p] != '<' || b[p+1] != 'c' || b[p+2] != ' ' && b[p+2] != '>' {
 		return false
 	}
@@ -65,6 +72,7 @@ func (r *sheetReader) fastCell() bool {
 			if p+n >= len(b) || b[p+n] != '"' || !bytes.Equal(b[p:p+n], r.rowText) {
 				return false
 			}
+			number = p + n
 			p += n + 1
 		case 's':
 			style = 0
@@ -103,13 +111,22 @@ func (r *sheetReader) fastCell() bool {
 			return false
 		}
 	}
+	if kind != 'i' {
+		if p+3 > len(b) || b[p] != '<' || b[p+1] != 'v' || b[p+2] != '>' {
+			return false
+		}
+		p += 3
+	}
+	r.learnShape(col, kind, f, number, p)
+	return r.fastValue(p, col, kind, f)
+}
+
+// fastValue takes VALUE</v></c> at p, or what is in an inline string.
+func (r *sheetReader) fastValue(p, col int, kind byte, f *format) bool {
 	if kind == 'i' {
 		return r.fastInline(p, col, f)
 	}
-	if p+3 > len(b) || b[p] != '<' || b[p+1] != 'v' || b[p+2] != '>' {
-		return false
-	}
-	p += 3
+	b := r.w.buf
 	from := p
 	if kind == 's' {
 		i := 0
@@ -143,6 +160,65 @@ func (r *sheetReader) fastCell() bool {
 	r.w.pos, r.col = p+8, col+1
 	return true
 }
+
+// A shape is what stands around the row number in a cell of a column, up to the value: <c r="B and " s="1" t="s"><v>. Most often it is that
+// of the cell above.
+type shape struct {
+	head   word
+	tail   [3]word
+	len    int // of tail; 0 if no shape is known
+	kind   byte
+	format *format
+}
+
+const (
+	shapeColumns = 64 // so many columns have one
+	shapeRoom    = 40 // bytes that are looked at: 8 of the head, 8 of the row number, the tail
+)
+
+// word is up to eight bytes, as eight packs them.
+type word struct {
+	bytes, mask uint64
+	len         int
+}
+
+func (w *word) begins(b []byte) bool { return binary.LittleEndian.Uint64(b)&w.mask == w.bytes }
+
+// wordOf packs the first eight bytes of b.
+func wordOf(b []byte) word {
+	var p [8]byte
+	n := copy(p[:], b)
+	return word{binary.LittleEndian.Uint64(p[:]), ^uint64(0) >> (64 - 8*n), n} // no byte: all is shifted out
+}
+
+// of gives the place in b where the value begins, if b begins with the shape around a row number.
+func (s *shape) of(b []byte, number *word) (int, bool) {
+	if s.len == 0 || !s.head.begins(b) || !number.begins(b[s.head.len:]) {
+		return 0, false
+	}
+	at := s.head.len + number.len
+	tail := b[at:]
+	return at + s.len, s.tail[0].begins(tail) && s.tail[1].begins(tail[8:]) && s.tail[2].begins(tail[16:])
+}
+
+// learnShape takes the shape of a cell that begins where the reader is, whose row number ends at number and whose value begins at value.
+func (r *sheetReader) learnShape(col int, kind byte, f *format, number, value int) {
+	b := r.w.buf[r.w.pos:value]
+	number -= r.w.pos
+	head := number - len(r.rowText)
+	if col >= len(r.shapes) || head < 0 || head > 8 || !bytes.HasPrefix(b, refFirst) {
+		return
+	}
+	s := shape{head: wordOf(b[:head]), len: len(b) - number, kind: kind, format: f}
+	for i := range s.tail {
+		s.tail[i] = wordOf(b[min(number+8*i, len(b)):])
+	}
+	if s.len <= 8*len(s.tail) {
+		r.shapes[col] = s
+	}
+}
+
+var refFirst = []byte(`<c r="`)
 
 // plainFormat is the format of cells without a style.
 var plainFormat format

@@ -26,6 +26,7 @@ type sheetReader struct {
 	inRow   bool
 	row     int      // number of the row being read, or of the last one
 	rowText []byte   // its digits, as cell references repeat them
+	number  word     // they
 	hidden  bool     // the row being read is
 	rowSaid bool     // the row has an r attribute, or a cell has told its number
 	col     int      // column after the last cell, from 0
@@ -33,6 +34,7 @@ type sheetReader struct {
 	seen    []uint64 // bit set of the rows that were kept
 	value   []byte   // scratch of slowCell, so that no cell costs an allocation
 	inline  []byte
+	shapes  [shapeColumns]shape // by column
 }
 
 type sheetState uint8
@@ -304,6 +306,7 @@ func (r *sheetReader) fastRow() bool {
 	r.inRow, r.hidden, r.rowSaid, r.col, r.cells = true, false, true, 0, 0
 	r.row = num
 	r.rowText = append(r.rowText[:0], digits...)
+	r.number = wordOf(r.rowText)
 	r.w.pos = p + end + 1
 	return true
 }
@@ -340,6 +343,7 @@ func (r *sheetReader) setRow(num int) error {
 	}
 	r.row = num
 	r.rowText = strconv.AppendInt(r.rowText[:0], int64(num), 10)
+	r.number = wordOf(r.rowText)
 	return nil
 }
 
