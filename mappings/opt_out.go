@@ -29,7 +29,8 @@ var (
 	// barred are the beginnings of words that say the same.
 	barred = strings.Fields("robinson block bloq blocc blokk bloctel exclu esclu ausschl ausgeschl uitgeslo uitsluit escluid refus rifiut recusa recuso recuse rechaz abgelehnt ablehn weiger verweiger geweiger declin " +
 		"reject rejet denied deny interdi prohib proib vietat verbod forbid banned untersag unerwunscht unwanted ongewenst indesider oppos opos objecion objecao objecoes obiez bezwaar verzet " +
-		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revok dnc supres soppress")
+		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revog revok revoqu dnc supres soppress " +
+		"negato negata negado negada denegad rejeit respint afgewez afgekeur zuruckgewies zurueckgewies verwehrt versagt disapprov disagree dissent dissens")
 	// harmless begin like those, and bar nothing.
 	harmless = strings.Fields("blockchain exclusiv exclusief esclusiv opposite oposiciones")
 	// optOut are pieces of headers that ask for an opt-out, as PlainHeader has them: several words, or names of lists of people that must not be
@@ -40,13 +41,26 @@ var (
 		"naodeseja nietbenaderen geenmail geenreclame geennieuwsbrief widerspr widerruf gesperrt desabonn opposition baja disiscri descadastr afgemeld " +
 		"uitgeschreven sperre sperrvermerk werbeverbot kontaktverbot nichterlaubt nichterwunscht unerwunscht robinson listerouge stoppub pasdenewsletter " +
 		"pasdepub bloque bloccato geblokkeerd sinpublicidad excludefrom marketingblock mailblock noncontatt excluirde naocontatar semcontato nietcontact " +
-		"nietmailen retraitdu retraitle dateretrait datederetrait listenoire listaroja listanera listanegra listavermelha schwarzeliste zwartelijst negativliste " +
+		"nietmailen removefrom removemefrom entfernenaus retirerde quitarde eliminarde rimuoverda removerd verwijderenuit retraitdu retraitle dateretrait datederetrait listenoire listaroja listanera listanegra listavermelha schwarzeliste zwartelijst negativliste " +
 		"belmeniet")
 	// whole are headers that ask for one by themselves: lists of numbers not to be called, and an account that is no more.
 	whole = strings.Fields("tps ctps mps fps deactivated deaktiviert")
 	// ended say that what the header names is no more.
 	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt kundigung storn opgezegd opzeg resilia disdett geannuleerd gestopp stopped gestopt arrete suspend " +
-		"sospes suspens beendet removed entfernt supprim eliminad rimoss removid verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc")
+		"sospes suspens beendet remov entfern supprim eliminad eliminat rimoss verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc " +
+		"beendigt beeindigd ended finish finit finalizad terminat terminad afgelopen stopgezet ausgelaufen abgelaufen expired expirad lapsed caducad vencid scadut verlopen verfallen verjahrt verstrichen verstreken vervallen erloschen perime " +
+		"paus gepauz resili ruht ruhend opgeschort geschorst ausgesetzt aufgehoben opgeheven aufgelost deleted gelosch geloesch gewist borrad apagad cancell rescind rescis zuruckgenomm zurueckgenomm")
+	// endedWhole say so as whole words only: expires is no end that was, and a Termin none at all.
+	endedWhole = strings.Fields("expire expiree termine terminee fini finie echu echue suspendu lost verloren perdu perdue left")
+	// taken say that somebody took back what the header names, which is an opt-out if that is a consent.
+	taken = strings.Fields("entzog entzug retirad zuruckgezog zurueckgezog ritirat teruggetrok takenback withheld")
+	// takenWhole say so as whole words only: a retired person took nothing back.
+	takenWhole = strings.Fields("retire retiree retires retirees retrait")
+	// lacking say that what the header names is not there, or not yet.
+	lacking = strings.Fields("missing lacking absent ausent fehlt fehlen mancant manca manqu falta faltan ontbrek ontbreek pending outstanding ausstehend awaiting pendient pendent afwachting attente attesa required erforderlich needed notig benotigt vereist requis requerid richiest requested angefragt aangevraagd demande " +
+		"solicitad")
+	// agreed are what a consent is called by.
+	agreed = strings.Fields("consen einwillig zustimm toestemm erlaubn permission permis permess permiso autoriz autoris authoris authoriz optin subscri abonn suscri iscri inscri newsletter nieuwsbrief infolettre boletin werbung marketing")
 	// negations deny what stands in the header, wherever they stand.
 	negations = strings.Fields("not never dont cannot nicht nie niemals nichts kein keine keinen keiner keines keinerlei pas jamais aucun aucune nunca jamas ningun ninguna ninguno nessun nessuna nessuno niente nao nenhum nenhuma niet nooit geen nimmer")
 	// without deny what follows them.
@@ -56,7 +70,7 @@ var (
 	// denied are what people do not want, or do not do.
 	denied = strings.Fields("mail email sms mms whatsapp telef phone tel call anruf newsletter news market werb pub publi pubbli promo contact kontakt contatt contat envi envoi envoy invi mand chiam llam lig receb recib ricev recev desea deseo " +
 		"quier vuol desider vogl quer accept acept accett aceit acconsent consent consen autoriz autoris author permi allow agree subscri suscri abonn iscri inscri interes souhait merci spam post brief courrier " +
-		"correo lettre letter offer offre ofert advert ads solicit share sell sale profil track reclame boletin nieuwsbrief infolettre comunic communic commerc comerc push fax catal katal prospect sollicit gradit usar usare used benader versand zusend")
+		"einwillig zustimm toestemm erlaub optin correo lettre letter offer offre ofert advert ads solicit share sell sale profil track reclame boletin nieuwsbrief infolettre comunic communic commerc comerc push fax catal katal prospect sollicit gradit usar usare used benader versand zusend")
 	// refusing are verbs and their kin: only they make a non a negation, and not the Non-profit news, or non-essential cookies.
 	refusing = strings.Fields("contact contatt envoy invi chiam ricev recev vuol vogl desider accett accept acconsent consent autoriz autoris author permes permett souhait interes iscri inscri abonn gradi sollicit subscri usar demarch")
 	// profits are what follows a non that denies nothing a person is asked about.
@@ -66,7 +80,7 @@ var (
 // OptOutOf says whether a header asks whether somebody does not want something.
 func OptOutOf(header string) OptOut {
 	header = bothAnswers.ReplaceAllString(remark.ReplaceAllString(header, " "), " ")
-	words := HeaderWords(uncamel(header))
+	words := oneOptIn(HeaderWords(uncamel(header)))
 	text := strings.ReplaceAll(PlainHeader(header), "trabaj", "") // which has a baja in it
 	begins := func(word string, list []string) bool {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(word, w) })
@@ -84,6 +98,7 @@ func OptOutOf(header string) OptOut {
 		return ""
 	}
 	denies, doubtful, stops, ends, named := false, false, false, false, false
+	takes, lacks, agrees := false, false, false
 	for i, word := range words {
 		switch {
 		case i > 0 && slices.Contains([]string{"yes", "ja", "oui", "sim"}, words[i-1]): // Newsletter sim não
@@ -103,20 +118,35 @@ func OptOutOf(header string) OptOut {
 			strings.HasSuffix(word, "stopp") && len(word) > len("stopp"), strings.HasSuffix(word, "stop") && begins(word, denied):
 			stops = true
 		}
-		ends = ends || word == "off" || begins(word, ended)
+		takes = takes || begins(word, taken) || slices.Contains(takenWhole, word)
+		ends = ends || word == "off" || begins(word, ended) || slices.Contains(endedWhole, word)
+		lacks = lacks || begins(word, lacking)
 		named = named || begins(word, denied)
+		agrees = agrees || begins(word, agreed)
 	}
 	switch {
 	case bars && denies: // not blocked
 		return MaybeOptOut
-	case bars, denies, stops, holdsOne(text, optOut), slices.Contains(whole, text):
+	case bars, denies, stops, takes && agrees, holdsOne(text, optOut), slices.Contains(whole, text):
 		return SureOptOut
-	case doubtful, ends && named:
+	case doubtful, (ends || takes) && named, lacks && agrees:
 		return MaybeOptOut
-	case ends:
+	case ends, takes:
 		return EndedOptOut
 	}
 	return NoOptOut
+}
+
+// oneOptIn takes the words of Opt-In for one.
+func oneOptIn(words []string) (list []string) {
+	for _, word := range words {
+		if n := len(list); n > 0 && list[n-1] == "opt" && (word == "in" || word == "ins") {
+			list[n-1] = "optin"
+			continue
+		}
+		list = append(list, word)
+	}
+	return list
 }
 
 // remark is what an export says about a column to whoever edits it, as in (Do Not Modify) Contact: that denies nothing.

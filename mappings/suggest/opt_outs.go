@@ -26,6 +26,9 @@ func (l *Look) optsOut(col int) mappings.OptOut {
 	if asks == mappings.NoOptOut || c.Filled == 0 {
 		return asks
 	}
+	if asks != mappings.SureOptOut && c.Dates.All()*2 > c.Filled && fits("expires_at", plain(c.Header)) > 0 { // the day on which a consent ends by itself
+		return mappings.NoOptOut
+	}
 	if fits("subject_id", plain(c.Header)) >= 100 { // NIE
 		return mappings.NoOptOut
 	}

@@ -19,7 +19,14 @@ func TestYesToAnOptOutGivesNothing(t *testing.T) {
 		"Non contattare", "Senza pubblicità", "No pubblicità", "Bloccato", "Escluso da invii", "Non desidera newsletter", "Nessuna pubblicità", "Rifiuta marketing", "Opposizione al marketing", "Lista nera", "Registro Opposizioni", "Pubblicità vietata",
 		"Não contactar", "Sem publicidade", "Excluído de envios", "Não enviar newsletter", "Recusa marketing", "Oposição", "Bloqueado para marketing", "Nunca ligar", "Publicidade proibida", "Nenhum contacto",
 		"Geen reclame", "Niet bellen", "Geblokkeerd", "Zonder reclame", "Uitgesloten van mailing", "Bel-me-niet", "Recht van verzet", "Bezwaar", "Weigert reclame", "Nooit mailen", "Reclame verboden", "Nieuwsbrief niet gewenst", "Zwarte lijst",
+		// What was withdrawn, removed or refused.
+		"Remove from newsletter", "Einwilligung entzogen", "Consentement retiré", "Consentimento retirado", "Consentimiento retirado", "Consenso ritirato", "Consentimiento denegado", "Consenso negato", "Consentimento negado", "Einwilligung verweigert", "Einwilligung abgelehnt", "Consent denied", "Consent refused", "Consent rejected", "Consent declined", "Consentement refusé",
+		"Consentimiento rechazado", "Consenso rifiutato", "Consenso revocato", "Consentimento recusado", "Consentimento rejeitado", "Consentimento revogado", "Consentement révoqué", "Toestemming geweigerd", "Toestemming ingetrokken", "Toestemming afgewezen", "Ohne Einwilligung", "Without consent", "Sans consentement", "Sin consentimiento", "Senza consenso", "Sem consentimento", "Zonder toestemming", "No opt-in", "Kein Opt-In", "Consent revoked", "Consent blocked",
 		// What these mean is asked.
+		"Consent removed", "Consent missing", "Consent expired", "Consent lapsed", "Consent ended", "Consent terminated", "Consent pending", "Consent suspended", "Consent cancelled", "Opt-in expired", "Opt-in missing", "Newsletter ended", "Newsletter lapsed", "Newsletter paused", "Newsletter removed", "Newsletter terminated", "Subscription expired", "Consent requested",
+		"Einwilligung fehlt", "Fehlende Einwilligung", "Einwilligung abgelaufen", "Einwilligung beendet", "Einwilligung erloschen", "Einwilligung gelöscht", "Einwilligung ausstehend", "Zustimmung ausgesetzt", "Newsletter pausiert", "Newsletter beendet", "Newsletter ruht", "Opt-In fehlt",
+		"Newsletter résilié", "Consentement expiré", "Consentement manquant", "Consentement suspendu", "Abonnement terminé", "Newsletter suspendue", "Consentement supprimé", "Consentimiento vencido", "Consentimiento caducado", "Boletín cancelado", "Falta consentimiento", "Suscripción pausada", "Suscripción finalizada",
+		"Consenso scaduto", "Consenso sospeso", "Consenso mancante", "Newsletter cancellata", "Iscrizione terminata", "Consentimento expirado", "Consentimento suspenso", "Consentimento em falta", "Newsletter pausada", "Subscrição terminada", "Toestemming verlopen", "Toestemming ontbreekt", "Nieuwsbrief beëindigd", "Nieuwsbrief gepauzeerd", "Nieuwsbrief opgeschort", "Toestemming vervallen",
 		"Newsletter disabled", "Newsletter inaktiv", "Newsletter gekündigt", "Consenso non dato", "Consentimiento no otorgado", "Newsletter ohne Werbung", "Kein Widerspruch", "Not blocked",
 	}
 	for _, header := range headers {
@@ -58,6 +65,7 @@ func TestConsentsAreNoOptOuts(t *testing.T) {
 		"Newsletter", "Marketing erlaubt", "Non-profit news", "Stop date", "Blog newsletter", "Exclusive offers", "Exclusivité", "Exklusive Angebote", "Blockchain news", "Newsletter (ja/nein)", "Newsletter sí/no", "Newsletter Si/No", "Yes/No newsletter", "Newsletter sim/não", "Consenso (sì/no)",
 		"Consentement oui/non", "Newsletter no", "Newsletter No.", "Contact no", "No. of contacts", "N° client", "Nº de contacto", "No de contact", "Notice", "Notes", "Noticias", "Note", "Nonna", "Passport", "Passwort", "Passé", "Sinnvoll", "Single", "Semester", "Sonntag", "Kontakt", "Niveau", "Non-essential cookies",
 		"Objekt", "Objective", "Objet", "Reçus le", "Bloc", "One-stop newsletter", "Non-stop news", "Office", "Offers", "Opt-in", "Double opt-in", "Werbung", "Toestemming", "Consentimiento", "Suscrito", "Iscritto", "Accepts marketing", "Einwilligung Telefon", "Angebote per Post",
+		"Consent expires", "Consent expiry", "Einwilligung Ablaufdatum", "Opt-In Option", "Termin", "Retirement", "Manchester", "Vencimiento", "Extended", "Attended", "Recommended",
 	} {
 		if got := optsOut(header); got != mappings.NoOptOut {
 			t.Errorf("%s: %d", header, got)
@@ -66,6 +74,13 @@ func TestConsentsAreNoOptOuts(t *testing.T) {
 	for _, header := range []string{"Newsletter", "Marketing erlaubt", "Non-profit newsletter", "Blog newsletter", "Newsletter (ja/nein)", "Newsletter sí/no"} {
 		d, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|"+header, "a@example.com|ja", "b@example.com|nein"))
 		if d.Records[0].Entity != "consent" || !strings.Contains(text, "polarity: normal") || strings.Contains(text, "Attention") {
+			t.Errorf("%s\n%s", header, text)
+		}
+	}
+	// The day on which a consent ended by itself is no opt-out.
+	for _, header := range []string{"Consent expired on", "Consentement expiré le", "Expired"} {
+		_, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|Newsletter|"+header, "a@example.com|ja|2024-05-17", "b@example.com|nein|2024-05-18"))
+		if strings.Contains(text, "Attention") || !strings.Contains(text, "expires_at:") {
 			t.Errorf("%s\n%s", header, text)
 		}
 	}
