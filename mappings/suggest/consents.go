@@ -285,7 +285,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 // general reports whether a header asks no question of its own: a status, or an opt-out.
 func (s *suggestion) general(col int) bool {
 	header := plain(s.look.Columns[col].Header)
-	return s.look.optout(col) || slices.Contains(states, header) || fits("asks", header) == 0 && fits("category", header) == 0
+	return s.look.optout(col) || slices.Contains(states, header) || s.confirms(col) && len(beyondConfirming(s.look.Columns[col].Header)) == 0 || fits("asks", header) == 0 && fits("category", header) == 0
 }
 
 // states are headers of states of the answer beside them, which ask nothing else.
@@ -420,18 +420,18 @@ func (s *suggestion) joined() Record {
 	status.ask("const", ask)
 	r := s.record(&status, s.look.File, s.look.Sheet)
 	if at, ok := s.at["occurred_at"]; ok && s.look.Columns[at].Filled < s.look.Rows {
-		if _, consent := dayOf(s.look.Columns[at].Header); consent && fits("double", plain(s.look.Columns[at].Header)) == 0 {
+		if _, consent := dayOf(s.look.Columns[at].Header); consent && !confirming(plain(s.look.Columns[at].Header)) {
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(at), NotBlank: true})
 			r.Why = append(r.Why, "a row without a day in "+s.look.Say(at)+" does not say that anybody consented")
 		}
 	}
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if header := plain(c.Header); fits("double", header) > 0 && c.Dates.All() > 0 && c.Filled < s.look.Rows {
+		if header := plain(c.Header); confirming(header) && c.Dates.All() > 0 && c.Filled < s.look.Rows {
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
 			r.Why = append(r.Why, "a row without "+s.look.Say(col)+" was never confirmed, which is no answer")
 			s.used[col] = true
-		} else if yes := s.look.yes(col); fits("double", header) > 0 && len(yes) > 0 {
+		} else if yes := s.look.yes(col); confirming(header) && len(yes) > 0 {
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: yes})
 			r.Why = append(r.Why, "any other word in "+s.look.Say(col)+" means that nobody confirmed, which is no answer")
 			s.used[col] = true

@@ -241,3 +241,47 @@ func TestLawfulBasisInOtherLanguages(t *testing.T) {
 		}
 	}
 }
+
+// A yes that nobody confirmed is no consent, whatever the column that says so is called.
+func TestUnconfirmedYesGivesNothing(t *testing.T) {
+	// gated reports whether no record gives a consent by the answer where the column does not say that it was confirmed.
+	gated := func(d *Draft, answer, header string) bool {
+		return !slices.ContainsFunc(d.Records, func(r Record) bool {
+			gives := slices.ContainsFunc(r.Fields, func(f Field) bool {
+				return f.Name == "status" && f.Spec.From[0].Header == answer && f.Spec.Polarity == "normal"
+			})
+			return r.Entity == "consent" && gives && !slices.ContainsFunc(r.When, func(c mappings.Condition) bool {
+				return c.Column.Header == header && (slices.Contains(c.NotIn, "nein") || c.NotBlank) || c.Column.Header == answer && slices.Equal(c.NotIn, mappings.Strings{"ja"})
+			})
+		})
+	}
+	for _, header := range []string{
+		"DOI", "Bestätigt", "Confirmed", "Double-Opt-In", "Double Opt-in", "double_opt_in", "Double opt-in confirmation", "Confirmation double opt-in", "Double-Opt-In Bestätigung", "Double opt-in (oui/non)", "Opt-in validé", "Doble opt-in", "Doppio opt-in", "Duplo opt-in", "Dubbele opt-in", "Doppeltes Opt-In", "Double-Opt-In Newsletter",
+		"Confirmation status", "Confirmation", "Bestätigung", "Bestätigungsstatus", "Confirmación", "Conferma", "Confirmação", "Bevestiging", "Email verified", "E-Mail verifiziert", "E-Mail-Adresse bestätigt", "Email vérifié", "Correo verificado", "Validated", "Validado", "Validato", "Gevalideerd", "Geverifieerd", "Newsletter bestätigt", "Opt-in confirmed",
+	} {
+		for name, lines := range map[string][]string{
+			"after":   {"E-Mail|Newsletter|" + header, "a@x.example|ja|nein", "b@x.example|ja|ja", "c@x.example|nein|nein"},
+			"before":  {"E-Mail|" + header + "|Newsletter", "a@x.example|nein|ja", "b@x.example|ja|ja", "c@x.example|nein|nein"},
+			"a blank": {"E-Mail|Newsletter|" + header, "a@x.example|ja|", "b@x.example|ja|x", "c@x.example|nein|"},
+			"a day":   {"E-Mail|Newsletter|" + header + "|Bestätigt am", "a@x.example|ja|nein|17.03.2024 10:00", "b@x.example|ja|ja|18.03.2024 10:00", "c@x.example|ja|ja|"},
+		} {
+			d, text, asked := suggested(t, lookAt("kontakte.csv", lines...))
+			if !gated(d, "Newsletter", header) || name == "a day" && !gated(d, "Newsletter", "Bestätigt am") || slices.ContainsFunc(asked, func(path string) bool { return strings.HasSuffix(path, "purpose.const") }) {
+				t.Errorf("%s, %s: asks %v\n%s", header, name, asked, text)
+			}
+		}
+	}
+	// It is the answer where nothing else answers of what it speaks, and speaks of no other channel or question.
+	for header, answer := range map[string]string{
+		"E-Mail|Double-Opt-In": "Double-Opt-In", "E-Mail|Double-Opt-In|Abgemeldet": "Double-Opt-In", "E-Mail|SMS opt-in|Double-Opt-In Newsletter": "SMS opt-in", "E-Mail|Newsletter|Double opt-in Partner": "Newsletter",
+		"E-Mail|Newsletter|Auftrag bestätigt": "Newsletter", "E-Mail|Newsletter|Bestätigungsmail versendet": "Newsletter", "E-Mail|Newsletter|Identity verified": "Newsletter", "E-Mail|Newsletter|SMS double opt-in": "Newsletter",
+	} {
+		d, text, _ := suggested(t, lookAt("kontakte.csv", header, "a@x.example|ja|nein", "b@x.example|nein|ja", "c@x.example|ja|ja"))
+		if !slices.ContainsFunc(d.Records, func(r Record) bool {
+			return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && f.Spec.From[0].Header == answer }) &&
+				!slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.Column.Header != answer })
+		}) {
+			t.Errorf("%s\n%s", header, text)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (s *suggestion) status(col int) (Field, []mappings.Condition) {
 				ask += ": then remove lawful_basis from this record, for a refusal counts on whatever basis the row rests, and a row on another than consent is skipped"
 			}
 			f.ask("polarity", ask)
-		case yes && fits("double", plain(s.look.Columns[col].Header)) > 0:
+		case yes && s.confirms(col):
 			said := slices.Concat(f.Spec.Enum["yes"], f.Spec.Enum["given"])
 			enum := map[string]mappings.Strings{"given": said}
 			for _, term := range []string{"refused", "withdrawn"} {

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"slices"
+	"strings"
 
 	"sheetlift/mappings"
 )
@@ -29,7 +30,7 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		}
 		if s.confirms(col) && slices.ContainsFunc(s.answers, func(other int) bool {
 			j := slices.Index(s.answers, other)
-			return same(j) && !s.confirms(other)
+			return !s.confirms(other) && (same(j) || s.look.optsOut(other) == mappings.NoOptOut && s.confirmsOf(col, s.answers[j], &list[j]))
 		}) {
 			confirming = append(confirming, i)
 			continue
@@ -72,15 +73,55 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		out = append(out, list[i])
 	}
 	for _, i := range confirming {
-		out = s.confirmed(out, s.answers[i], &list[i], func(r *Record) bool { return about(r) == about(&list[i]) })
+		out = s.confirmed(out, s.answers[i], &list[i], func(r *Record) bool {
+			return about(r) == about(&list[i]) || slices.ContainsFunc(s.answers, func(other int) bool {
+				return slices.ContainsFunc(r.Fields, func(f Field) bool {
+					return f.Name == "status" && slices.Contains(f.Spec.From, s.look.Name(other)) && s.confirmsOf(s.answers[i], other, r)
+				})
+			})
+		})
 	}
 	return out
 }
 
 // confirms reports whether a column only says whether an answer was confirmed: a no there is none.
-func (s *suggestion) confirms(col int) bool {
-	return fits("double", plain(s.look.Columns[col].Header)) > 0
+func (s *suggestion) confirms(col int) bool { return confirming(plain(s.look.Columns[col].Header)) }
+
+// confirmsOf reports whether a column of confirmations speaks of an answer: of its channel or of none, and of nothing else that the answer is not
+// asked for.
+func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
+	of := channelOf(plain(s.look.Columns[col].Header))
+	return (of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))) &&
+		!slices.ContainsFunc(beyondConfirming(s.look.Columns[col].Header), func(word string) bool {
+			return !strings.Contains(plain(s.look.Columns[answer].Header), word)
+		})
 }
+
+// confirming reports whether a header asks whether an answer was confirmed. Orders and payments are as well, and a mail that was sent is not yet.
+func confirming(header string) bool {
+	return fits("double", header) > 0 && fits("expires_at", header) == 0 && !holds(header, elseConfirmed)
+}
+
+// elseConfirmed are pieces of headers of confirmations of something else.
+var elseConfirmed = strings.Fields("order bestell auftrag buchung booking reserv payment zahlung paiement pagamento betaling invoice rechnung factur fattur liefer delivery livraison termin appointment ident alters ageverif agevalid agecheck ageconfirm edad leeftijd " +
+	"sent gesendet versendet versandt verschickt envoye enviad inviat verzonden verstuurd gestuurd")
+
+// beyondConfirming are the words of a header by which it asks something else than whether an answer was confirmed.
+func beyondConfirming(header string) (list []string) {
+	for _, word := range wordsOf(header) {
+		if !holds(word, consenting) && !holds(word, joining) && !slices.Contains(dayWords, word) && !slices.Contains(confirmingWords, word) &&
+			fits("double", word) == 0 && fits("email", word) == 0 && fits("state", word) == 0 && channelOf(word) == "" && strings.Trim(word, "0123456789") != "" {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// joining are pieces of words for what people join, which say no more than that they answered.
+var joining = strings.Fields("subscri abonn suscri iscri inscri anmeld angemeldet aanmeld newsletter nieuwsbrief infolettre boletin mailing")
+
+// confirmingWords stand in headers of confirmations, and ask nothing.
+var confirmingWords = strings.Fields("doi doppel doppeltes doppelte doble doppio doppia duplo dupla dubbele dubbel opt in optin ins user nutzer contact kontakt subscriber adresse address is ist est es e was wurde yes no ja nein oui non si sim nao nee y n j o s true false")
 
 // opposed are the words by which the status of a record speaks against consent.
 func opposed(r *Record) (list mappings.Strings) {
@@ -97,7 +138,7 @@ func opposed(r *Record) (list mappings.Strings) {
 func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*Record) bool) (out []Record) {
 	hard := opposed(own)
 	open := s.look.notYes(col)
-	if len(open) == 0 {
+	if len(open) == 0 && !s.look.onlyYes(col) {
 		delete(s.used, col) // it can't say more than the first
 		return list
 	}
@@ -117,7 +158,7 @@ func (s *suggestion) onlyConfirmed(list []Record, col int, open mappings.Strings
 	soft := slices.DeleteFunc(slices.Clone(open), func(w string) bool { return slices.Contains(hard, w) })
 	lets, bars := mappings.Condition{Column: name, NotIn: open}, mappings.Condition{Column: name, In: soft}
 	switch c := &s.look.Columns[col]; {
-	case c.Dates.All() > 0:
+	case c.Dates.All() > 0, s.look.onlyYes(col):
 		lets, bars = mappings.Condition{Column: name, NotBlank: true}, mappings.Condition{Column: name, Blank: true}
 		soft = mappings.Strings{""}
 	case c.Hidden > 0: // words that no draft shows are no yes
@@ -177,7 +218,7 @@ func (s *suggestion) confirmations(list []Record) []Record {
 func (l *Look) asksConfirmed(col int) (open mappings.Strings, ok bool) {
 	c := &l.Columns[col]
 	header := plain(c.Header)
-	double := fits("double", header) > 0
+	double := confirming(header)
 	if c.Filled == 0 || c.Emails > 0 || fits("notoccurred", header) > 0 || !double && fits("state", header) == 0 && fits("asks", header) == 0 || l.optsOut(col) != mappings.NoOptOut {
 		return nil, false
 	}
@@ -196,7 +237,13 @@ func (l *Look) asksConfirmed(col int) (open mappings.Strings, ok bool) {
 	if open = l.notYes(col); !double {
 		open = l.pending(col)
 	}
-	return open, len(open) > 0 || double && c.Hidden > 0
+	return open, len(open) > 0 || double && (c.Hidden > 0 || l.onlyYes(col))
+}
+
+// onlyYes reports whether a column says yes in some rows and nothing in the others: who has nothing did not confirm.
+func (l *Look) onlyYes(col int) bool {
+	c := &l.Columns[col]
+	return c.Hidden == 0 && c.Filled > 0 && c.Filled < l.Rows && len(c.Words) > 0 && len(l.notYes(col)) == 0
 }
 
 // notYes lists the words of a column that say anything but yes.
