@@ -25,3 +25,28 @@ func TestChannelsOfHeaders(t *testing.T) {
 		}
 	}
 }
+
+// The day of a call or of a mail is no number and no address, whatever stands in its header.
+func TestDaysAreNoContactPoints(t *testing.T) {
+	for _, header := range []string{"Bestätigungsmail versendet am", "Datum Telefonat", "Date appel téléphone", "Fecha llamada teléfono", "Email sent on", "Kundennummer vergeben am"} {
+		for _, sheet := range []string{"E-Mail|Newsletter", "Kundennummer|Newsletter"} {
+			d, text, _ := suggested(t, lookAt("kontakte.csv", sheet+"|"+header, "a@x.example|ja|17.03.2024 10:00", "b@x.example|nein|18.03.2024 10:00", "c@x.example|ja|19.03.2024 10:00"))
+			for _, r := range d.Records {
+				for _, f := range r.Fields {
+					if slices.Contains([]string{"email", "phone", "subject_id"}, f.Name) && f.Spec.From[0].Header == header {
+						t.Errorf("%s is %s\n%s", header, f.Name, text)
+					}
+				}
+			}
+		}
+	}
+	// A word that holds three letters of one names no telephone, and a sheet without rows has nothing but headers.
+	if got := Sounds("Bestätigungsmail", "phone"); got != "" {
+		t.Error(got)
+	}
+	for _, header := range []string{"GSM", "GSM-nummer", "Numéro GSM", "N° GSM", "Tel/GSM"} {
+		if Sounds(header, "phone") == "" {
+			t.Error(header)
+		}
+	}
+}
