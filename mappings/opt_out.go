@@ -79,7 +79,7 @@ var (
 
 // OptOutOf says whether a header asks whether somebody does not want something.
 func OptOutOf(header string) OptOut {
-	header = bothAnswers.ReplaceAllString(remark.ReplaceAllString(header, " "), " ")
+	header = bothAnswers.ReplaceAllString(remark.ReplaceAllString(mandatory.ReplaceAllString(header, " "), " "), " ")
 	words := oneOptIn(HeaderWords(uncamel(header)))
 	text := strings.ReplaceAll(PlainHeader(header), "trabaj", "") // which has a baja in it
 	begins := func(word string, list []string) bool {
@@ -151,6 +151,9 @@ func oneOptIn(words []string) (list []string) {
 
 // remark is what an export says about a column to whoever edits it, as in (Do Not Modify) Contact: that denies nothing.
 var remark = regexp.MustCompile(`(?i)\((do not|don't|nicht|bitte nicht|ne pas|no|non|não|nao|niet) ?(modify|edit|change|delete|use|ändern|bearbeiten|löschen|verändern|modifier|supprimer|modificar|editar|cambiar|modificare|alterar|eliminar|wijzigen|bewerken)\)`)
+
+// mandatory is how forms mark a field that has to be filled: that lacks nothing.
+var mandatory = regexp.MustCompile(`(?i)\((required|mandatory|erforderlich|requise?|requerid[oa]|richiest[oa]|vereist)\)`)
 
 // bothAnswers is how headers offer them, as in Newsletter (ja/nein): that denies nothing.
 var bothAnswers = regexp.MustCompile(`(?i)\b(yes|y|ja|j|oui|o|si|sí|sì|sim|s)\s*[/|]\s*(no|n|nein|non|nee|não|nao)($|[^\pL])`)

@@ -65,7 +65,7 @@ func TestConsentsAreNoOptOuts(t *testing.T) {
 		"Newsletter", "Marketing erlaubt", "Non-profit news", "Stop date", "Blog newsletter", "Exclusive offers", "Exclusivité", "Exklusive Angebote", "Blockchain news", "Newsletter (ja/nein)", "Newsletter sí/no", "Newsletter Si/No", "Yes/No newsletter", "Newsletter sim/não", "Consenso (sì/no)",
 		"Consentement oui/non", "Newsletter no", "Newsletter No.", "Contact no", "No. of contacts", "N° client", "Nº de contacto", "No de contact", "Notice", "Notes", "Noticias", "Note", "Nonna", "Passport", "Passwort", "Passé", "Sinnvoll", "Single", "Semester", "Sonntag", "Kontakt", "Niveau", "Non-essential cookies",
 		"Objekt", "Objective", "Objet", "Reçus le", "Bloc", "One-stop newsletter", "Non-stop news", "Office", "Offers", "Opt-in", "Double opt-in", "Werbung", "Toestemming", "Consentimiento", "Suscrito", "Iscritto", "Accepts marketing", "Einwilligung Telefon", "Angebote per Post",
-		"Consent expires", "Consent expiry", "Einwilligung Ablaufdatum", "Opt-In Option", "Termin", "Retirement", "Manchester", "Vencimiento", "Extended", "Attended", "Recommended",
+		"Consent expires", "Consent expiry", "Einwilligung Ablaufdatum", "Opt-In Option", "Marketing consent (required)", "Newsletter (erforderlich)", "Termin", "Retirement", "Manchester", "Vencimiento", "Extended", "Attended", "Recommended",
 	} {
 		if got := optsOut(header); got != mappings.NoOptOut {
 			t.Errorf("%s: %d", header, got)
