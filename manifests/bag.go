@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// The files of a bag that RFC 8493 names, and the signature that we add.
+// The files of a bag that RFC 8493 names, and the signature that we add: SignatureFile lies beside what it signs, the tag manifest.
 const (
 	declarationFile = "bagit.txt"
 	infoFile        = "bag-info.txt"
 	manifestFile    = "manifest-sha256.txt"
 	tagManifestFile = "tagmanifest-sha256.txt"
-	signatureFile   = "tagmanifest-sha256.txt.sig"
+	SignatureFile   = "tagmanifest-sha256.txt.sig"
 	fetchFile       = "fetch.txt"
 	payloadDir      = "data/"
 	oxumLabel       = "Payload-Oxum"
@@ -179,7 +179,7 @@ func fillBag(ctx context.Context, tmp string, spec BagSpec) (*Bag, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := writeTag(ctx, tmp, signatureFile, sig); err != nil {
+		if _, err := writeTag(ctx, tmp, SignatureFile, sig); err != nil {
 			return nil, err
 		}
 	}

@@ -131,7 +131,7 @@ func TestWriteBagRefuses(t *testing.T) {
 		{"source is a folder", func(s *BagSpec) { s.Payload[0].Source = filepath.Dir(s.Payload[0].Source) }, ErrIO},
 		{"tag under data", func(s *BagSpec) { s.Tags["data/x"] = nil }, ErrName},
 		{"tag of BagIt's", func(s *BagSpec) { s.Tags["Manifest-md5.txt"] = nil }, ErrName},
-		{"tag in place of the signature", func(s *BagSpec) { s.Tags[signatureFile] = nil }, ErrName},
+		{"tag in place of the signature", func(s *BagSpec) { s.Tags[SignatureFile] = nil }, ErrName},
 		{"fetch.txt", func(s *BagSpec) { s.Tags["fetch.txt"] = nil }, ErrName},
 		{"info with a line feed", func(s *BagSpec) { s.Info[0].Value = "a\nBag-Count: 1" }, ErrSpec},
 		{"info label with a colon", func(s *BagSpec) { s.Info[0].Label = "a: b" }, ErrSpec},

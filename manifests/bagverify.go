@@ -113,7 +113,7 @@ func (v *verifier) verify() *Bag {
 	if _, there := v.files[fetchFile]; there {
 		v.fault(Malformed, fetchFile, "a frozen bag holds all of its files; this one asks to fetch some")
 	}
-	listed := map[string]bool{tagManifestFile: true, signatureFile: true}
+	listed := map[string]bool{tagManifestFile: true, SignatureFile: true}
 
 	// Each manifest's own bytes are read once, digested and parsed from the same memory.
 	var parsed []Fault
@@ -145,8 +145,8 @@ func (v *verifier) verify() *Bag {
 		v.checkOxum(bag.Info)
 	}
 	v.checkAdded(listed)
-	if _, there := v.files[signatureFile]; there {
-		bag.Signature, _ = v.read(signatureFile)
+	if _, there := v.files[SignatureFile]; there {
+		bag.Signature, _ = v.read(SignatureFile)
 	}
 	return bag
 }
@@ -219,7 +219,7 @@ func (v *verifier) checkTagManifest(tags []File) {
 		}
 	}
 	for _, f := range tags {
-		if strings.HasPrefix(f.Path, payloadDir) || f.Path == tagManifestFile || f.Path == signatureFile {
+		if strings.HasPrefix(f.Path, payloadDir) || f.Path == tagManifestFile || f.Path == SignatureFile {
 			v.fault(Malformed, tagManifestFile, "it lists %s, which does not belong there", f.Path)
 		}
 	}

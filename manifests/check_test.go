@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A file is hashed beside its reading: the right one passes, another one does not, wherever the reader is.
@@ -58,5 +59,37 @@ func TestStoppedCheck(t *testing.T) {
 	}
 	if err := check.Wait(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a stopped check says %v", err)
+	}
+}
+
+// A file that is written to while it is read is another one, even if it holds the same bytes again in the end.
+func TestWrittenWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("yes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	sum, _, err := FileDigest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, check, err := OpenChecked(path, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := check.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"no", "yes"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := check.Wait(); !errors.Is(err, ErrIntegrity) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -28,8 +28,8 @@ func FileDigest(path string) (sha string, size int64, err error) {
 // OpenVerified opens the file at path and hashes it through the descriptor it returns. Another digest than
 // sha256 (lower-case hex) gives an *IntegrityError and no file.
 //
-// The file may be replaced under its name meanwhile without harm: the descriptor still reads what was hashed. Writing into
-// the very same file cannot be noticed here; frozen and staged files are written once, under names that nothing reuses.
+// The file may be replaced under its name meanwhile without harm: the descriptor still reads what was hashed. What is written into the
+// very same file later cannot be noticed here; frozen and staged files are written once, under names that nothing reuses.
 func OpenVerified(path, sha256 string) (*os.File, error) {
 	f, check, err := OpenChecked(path, sha256)
 	if err != nil {
@@ -44,6 +44,8 @@ func OpenVerified(path, sha256 string) (*os.File, error) {
 
 // Check hashes a file while it is read, see OpenChecked.
 type Check struct {
+	file *os.File
+	was  os.FileInfo // of the file, when it was opened
 	stop atomic.Bool
 	done chan struct{}
 	err  error
@@ -56,7 +58,12 @@ func OpenChecked(path, sha256 string) (*os.File, *Check, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Check{done: make(chan struct{})}
+	was, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, ioError(path, "opening the file", err)
+	}
+	c := &Check{file: f, was: was, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		got, _, err := hashReader(path, io.NewSectionReader(stoppable{f, &c.stop}, 0, math.MaxInt64))
@@ -68,10 +75,21 @@ func OpenChecked(path, sha256 string) (*os.File, *Check, error) {
 	return f, c, nil
 }
 
-// Wait gives the *IntegrityError of a file that is another one.
+// Wait gives the *IntegrityError of a file that is another one. A file that was written to since it was opened is one too, whatever it holds
+// by now: what was read meanwhile may have been neither.
 func (c *Check) Wait() error {
 	<-c.done
-	return c.err
+	if c.err != nil {
+		return c.err
+	}
+	is, err := c.file.Stat()
+	if err != nil {
+		return ioError(c.file.Name(), "reading the file", err)
+	}
+	if is.Size() != c.was.Size() || !is.ModTime().Equal(c.was.ModTime()) {
+		return &Error{Kind: ErrIntegrity, Path: c.file.Name(), Message: "it was written to while it was read", Remedy: "restore the file from a copy, find out what writes there, and try again"}
+	}
+	return nil
 }
 
 // Stop ends the check.

@@ -234,7 +234,7 @@ func TestSSHKeygenVerifiesTheBag(t *testing.T) {
 	allowed := filepath.Join(t.TempDir(), "allowed_signers")
 	write(t, allowed, k.AllowedSigner(Namespace)+"\n")
 	verify := func(namespace string) (string, error) {
-		cmd := exec.Command(tool, "-Y", "verify", "-f", allowed, "-I", Principal, "-n", namespace, "-s", bag.Path(signatureFile))
+		cmd := exec.Command(tool, "-Y", "verify", "-f", allowed, "-I", Principal, "-n", namespace, "-s", bag.Path(SignatureFile))
 		in, err := os.Open(bag.Path(tagManifestFile))
 		check(t, err)
 		defer in.Close()

@@ -230,7 +230,29 @@ func (p *Pipeline) verifyBag(fr *FreezeResult) error {
 	if err != nil {
 		return &IntegrityError{What: "frozen bag", Detail: "the database's record of who signed it is unreadable", Remedy: "restore the database from a backup", Err: err}
 	}
-	return manifests.VerifySignature([]ssh.PublicKey{pub}, manifests.Namespace, bag.TagManifest, bag.Signature)
+	err = manifests.VerifySignature([]ssh.PublicKey{pub}, manifests.Namespace, bag.TagManifest, bag.Signature)
+	var fault *manifests.Error
+	if errors.As(err, &fault) {
+		if fault.Path = filepath.Join(p.bagDir(), manifests.SignatureFile); len(bag.Signature) == 0 {
+			fault.Message = "there is no signature"
+		}
+	}
+	return err
+}
+
+// verifyBags verifies the bags of snapshots up to one.
+func (p *Pipeline) verifyBags(all []*FreezeResult, last *FreezeResult) error {
+	for _, fr := range all {
+		if fr.Number > last.Number {
+			continue
+		}
+		q := *p
+		q.snap = snapshot{name: fr.Snapshot, kind: fr.Kind}
+		if err := q.verifyBag(fr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // frozen returns the newest freeze after its bag was verified.
@@ -254,8 +276,14 @@ func (p *Pipeline) frozenAhead(ctx context.Context, stage string) (fr *FreezeRes
 	if rec == nil {
 		return nil, nil, &GateError{Stage: stage, Why: "the batch is not frozen yet", Remedy: "run `sheetlift freeze` first"}
 	}
+	all := []*FreezeResult{fr}
+	if p.snap.kind != "" { // what earlier snapshots froze still counts
+		if all, err = p.history(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	verified := make(chan error, 1)
-	go func() { verified <- p.verifyBag(fr) }()
+	go func() { verified <- p.verifyBags(all, fr) }()
 	return fr, sync.OnceValue(func() error { return <-verified }), nil
 }
 
@@ -277,6 +305,9 @@ func (p *Pipeline) openFrozenAhead(fr *FreezeResult, file string) (*os.File, *ma
 	for _, f := range fr.Files {
 		if f.File == file {
 			fd, check, err := manifests.OpenChecked(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256)
+			if err != nil {
+				err = &IntegrityError{What: "frozen file " + file, Detail: "it can't be read from the bag of snapshot " + p.snap.name + ": " + pathless(err), Remedy: "restore the bag from a copy", Err: err}
+			}
 			return fd, check, f.SHA256, err
 		}
 	}

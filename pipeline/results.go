@@ -463,6 +463,7 @@ type TraceRecord struct {
 	Class      string            `json:"class,omitempty"`
 	Version    int64             `json:"version"`
 	FromCell   []string          `json:"from_cell,omitempty"` // fields that the cell gave
+	Untold     bool              `json:"untold,omitempty"`    // which fields the cell gave can't be told: the frozen file is not what it was, or two records of the mapping fit alike
 	Values     map[string]string `json:"values"`
 	Places     []TracePlace      `json:"places"`
 	State      string            `json:"state,omitempty"` // consent: effective state of subject, purpose and channel

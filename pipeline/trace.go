@@ -313,6 +313,7 @@ func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out ma
 		}
 		header, err := p.readHeader(ctx, fr, s, m)
 		if err != nil {
+			p.remark(fmt.Sprintf("the cells of source %s, snapshot %s, can't be told: its frozen file can't be read as it was; `sheetlift verify` says why", s.Name, fr.Snapshot))
 			continue
 		}
 		for k, o := range m.Outlines(header) {

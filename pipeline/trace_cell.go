@@ -175,7 +175,8 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 				if err != nil {
 					return err
 				}
-				t.Entity, t.FromCell = e.Name, t.fieldsOf(refs, func(at *TracePlace) bool { return snapshots[origin.of(at.Snapshot, at.Source)] })
+				t.Entity = e.Name
+				t.FromCell, t.Untold = t.fieldsOf(refs, func(at *TracePlace) bool { return snapshots[origin.of(at.Snapshot, at.Source)] })
 				r.Records = append(r.Records, *t)
 			}
 		}
@@ -191,15 +192,15 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	return r, nil
 }
 
-// fieldsOf lists the fields that the cell gave, of places that are meant.
-func (t *TraceRecord) fieldsOf(refs []cellRef, meant func(*TracePlace) bool) []string {
-	var list []string
+// fieldsOf lists the fields that the cell gave, of places that are meant; untold if of some place it is not known.
+func (t *TraceRecord) fieldsOf(refs []cellRef, meant func(*TracePlace) bool) (list []string, untold bool) {
 	for i := range t.Places {
 		at := &t.Places[i]
 		k := slices.IndexFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row })
 		if k < 0 || !meant(at) {
 			continue
 		}
+		untold = untold || at.Cells == nil
 		for field, cells := range at.Cells {
 			if slices.Contains(strings.Fields(cells), refs[k].cell) && !slices.Contains(list, field) {
 				list = append(list, field)
@@ -207,5 +208,5 @@ func (t *TraceRecord) fieldsOf(refs []cellRef, meant func(*TracePlace) bool) []s
 		}
 	}
 	slices.Sort(list)
-	return list
+	return list, untold
 }

@@ -150,15 +150,16 @@ func (c *circle) as(keys []importers.Key) []importers.Key {
 // hear takes in what rows say that gave no record. What one that is rejected holds beside each other ties nobody; what it says against
 // consents changes no state.
 func (p *Pipeline) hear(ctx context.Context, tx *store.Tx, c *circle, f *facts) error {
-	know := func(u *register.Unrecorded, keys []importers.Key) error {
-		if u.Kind == register.UnrecordedLink && u.Rejected {
-			return nil
+	know := func(u *register.Unrecorded, keys []importers.Key) {
+		if u.Kind != register.UnrecordedLink || !u.Rejected {
+			f.knowUnrecorded(u, keys)
 		}
-		f.knowUnrecorded(u, keys)
-		return nil
 	}
 	if c.whole {
-		return eachStanding(ctx, tx, p.id.Tenant, know)
+		return eachStanding(ctx, tx, p.id.Tenant, func(u *register.Unrecorded, keys []importers.Key) error {
+			know(u, keys)
+			return nil
+		})
 	}
 	for list := range slices.Chunk(slices.Sorted(maps.Keys(c.said)), register.MaxIDs) {
 		err := register.UnrecordedByID(ctx, tx, p.id.Tenant, list, func(u *register.Unrecorded) error {
@@ -166,7 +167,8 @@ func (p *Pipeline) hear(ctx context.Context, tx *store.Tx, c *circle, f *facts) 
 			if err != nil {
 				return err
 			}
-			return know(u, keys)
+			know(u, keys)
+			return nil
 		})
 		if err != nil {
 			return err

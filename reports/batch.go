@@ -75,6 +75,8 @@ func trace(p *page, r *pipeline.TraceResult) {
 		p.line("%s %s (system %s%s, version %d)", clean(cmp.Or(rec.Entity, "record")), rec.ID, clean(rec.System), clean(class), rec.Version)
 		if len(rec.FromCell) > 0 {
 			p.line("  the cell gave %s", clean(strings.Join(rec.FromCell, ", ")))
+		} else if rec.Untold {
+			p.line("  which of its fields the cell gave can't be told: the frozen file is not what it was, or two records of the mapping fit alike")
 		} else if r.Cell != "" {
 			p.line("  the cell gave none of its fields")
 		}

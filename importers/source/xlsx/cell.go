@@ -164,7 +164,7 @@ func (r *sheetReader) place(c *cell) (int, error) {
 		}
 		if row != r.row {
 			if r.rowSaid || r.b.Filled() {
-				return 0, r.fault(source.ErrMalformed, c, "stands in row "+strconv.Itoa(r.row), remedyResave)
+				return 0, r.w.a.fault(source.ErrMalformed, r.w.part, "cell "+source.Ref(col, row)+" stands in row "+strconv.Itoa(r.row), remedyResave)
 			}
 			if err := r.setRow(row); err != nil {
 				return 0, err
