@@ -150,25 +150,6 @@ func (c *keyCount) several(k LinkKey) bool {
 	return c.counts != nil && c.counts[k.lo%keyCountPlaces/32]>>(k.lo%32*2)&2 != 0
 }
 
-// keySet knows keys, and may take others for one of them.
-type keySet struct{ bits []uint64 }
-
-func (s *keySet) add(k LinkKey) {
-	if s.bits == nil {
-		s.bits = make([]uint64, keyCountPlaces/64)
-		hugepage.Advise(s.bits)
-	}
-	s.bits[k.lo%keyCountPlaces/64] |= 1 << (k.lo % 64)
-}
-
-func (s *keySet) has(k LinkKey) bool { return s.bits[k.lo%keyCountPlaces/64]>>(k.lo%64)&1 == 1 }
-
-func (s *keySet) fill() {
-	for i := range s.bits {
-		s.bits[i] = ^uint64(0)
-	}
-}
-
 // linkFilter rules out most keys that are not in a set.
 type linkFilter struct{ bits []uint64 }
 
@@ -182,6 +163,20 @@ func newLinkFilter(keys []LinkKey) *linkFilter {
 		f.add(k)
 	}
 	return f
+}
+
+// newWideFilter has room for the keys of any register.
+func newWideFilter() *linkFilter {
+	f := &linkFilter{bits: make([]uint64, keyCountPlaces/64)}
+	hugepage.Advise(f.bits)
+	return f
+}
+
+// fill puts every key in.
+func (f *linkFilter) fill() {
+	for i := range f.bits {
+		f.bits[i] = ^uint64(0)
+	}
 }
 
 func (f *linkFilter) add(k LinkKey)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }

@@ -36,8 +36,8 @@ type Links struct {
 	firsts  []int // by chunk: the number of its first row
 	rows    int
 	counted keyCount
-	asks    bool   // see Asks
-	near    keySet // keys of whoever will be asked for; once closed, with all that rows lead to from there
+	asks    bool        // see Asks
+	near    *linkFilter // of the keys of whoever will be asked for; once closed, with all that rows lead to from there. nil if there is none
 	closed  bool
 	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
 
@@ -119,6 +119,9 @@ func (l *Links) Count(keys []Key) { l.CountDigests(l.Digests(keys)) }
 
 // CountDigests is Count of keys that a Linker digested.
 func (l *Links) CountDigests(keys []LinkKey) {
+	if l.asks && l.near == nil && len(keys) > 0 {
+		l.near = newWideFilter()
+	}
 	for _, k := range keys {
 		l.counted.add(k)
 		if l.asks {
@@ -134,7 +137,7 @@ func (l *Links) Asks(on bool) { l.asks = on }
 // from there to one of the keys, over however many others. It may say so of keys that do not, which costs time and changes nothing. All rows
 // must have been added; if nobody said who will be asked for, it may be anybody.
 func (l *Links) MayConcern(keys []LinkKey) bool {
-	if l.near.bits == nil {
+	if l.near == nil {
 		return true
 	}
 	for pass := 0; !l.closed; pass++ {
@@ -144,7 +147,13 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 			break
 		}
 		l.each(func(_ int, keys []LinkKey) {
-			if all := !slices.ContainsFunc(keys, func(k LinkKey) bool { return !l.near.has(k) }); all || !slices.ContainsFunc(keys, l.near.has) {
+			near := 0
+			for _, k := range keys {
+				if l.near.may(k) {
+					near++
+				}
+			}
+			if near == 0 || near == len(keys) {
 				return
 			}
 			l.closed = false
@@ -153,7 +162,7 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 			}
 		})
 	}
-	return slices.ContainsFunc(keys, l.near.has)
+	return slices.ContainsFunc(keys, l.near.may)
 }
 
 // MayMeet gives what reports whether another record may have one of the keys that a Linker digested. All records must have been

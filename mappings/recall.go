@@ -133,9 +133,6 @@ func (k *Kept) Text() string { return k.Bytes(int(k.Uvarint())) }
 // Rest gives the bytes that are not read yet, which nobody may change.
 func (k *Kept) Rest() []byte { return unsafe.Slice(unsafe.StringData(k.text), len(k.text))[k.at:] }
 
-// End reports whether all is read.
-func (k *Kept) End() bool { return k.at == len(k.text) }
-
 // Varint reads a signed number.
 func (k *Kept) Varint() int64 {
 	n := k.Uvarint()

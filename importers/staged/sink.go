@@ -18,7 +18,7 @@ type sink struct {
 	off  int64
 	buf  []byte
 	full chan []byte
-	told chan []byte // hashed
+	sums chan []byte // hashed
 	free chan []byte
 	due  chan struct{} // much was written since the last sync began
 	done sync.WaitGroup
@@ -34,28 +34,28 @@ const (
 )
 
 func newSink(f *os.File) *sink {
-	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), told: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), due: make(chan struct{}, 1)}
+	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), sums: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), due: make(chan struct{}, 1)}
 	for range sinkBufs {
 		s.free <- nil
 	}
-	s.done.Go(s.tell)
+	s.done.Go(s.sum)
 	s.done.Go(s.write)
 	s.done.Go(s.sync)
 	return s
 }
 
-func (s *sink) tell() {
-	defer close(s.told)
+func (s *sink) sum() {
+	defer close(s.sums)
 	for b := range s.full {
 		s.hash.Write(b)
-		s.told <- b
+		s.sums <- b
 	}
 }
 
 func (s *sink) write() {
 	defer close(s.due)
 	fresh := 0
-	for b := range s.told {
+	for b := range s.sums {
 		if s.failed() == nil {
 			n, err := s.f.Write(b)
 			if err != nil {
