@@ -130,8 +130,8 @@ func (k *Kept) Byte() byte {
 // Text reads a text with its length before it.
 func (k *Kept) Text() string { return k.Bytes(int(k.Uvarint())) }
 
-// Rest gives the bytes that are not read yet, which nobody may change.
-func (k *Kept) Rest() []byte { return unsafe.Slice(unsafe.StringData(k.text), len(k.text))[k.at:] }
+// At is how many bytes were read.
+func (k *Kept) At() int { return k.at }
 
 // Varint reads a signed number.
 func (k *Kept) Varint() int64 {

@@ -26,7 +26,7 @@ type ahead struct {
 
 // gathered are the records of a block that are staged as they are, unless something speaks against their subjects.
 type gathered struct {
-	part  *staged.Part
+	part  *staged.View    // nil until some were
 	kinds []*gatheredKind // of each
 }
 
@@ -166,7 +166,7 @@ func (s *settler) takeDue() error {
 	if err != nil {
 		return err
 	}
-	if err := w.Take(s.gathered.part, from, to); err != nil {
+	if err := w.Take(&s.gathered.part.Part, from, to); err != nil {
 		return s.unstaged(err)
 	}
 	n := s.res.Entities[gatheredEntity.Name]

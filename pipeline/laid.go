@@ -213,9 +213,9 @@ func (r *recaller) block(p *passed) error {
 	}
 	if len(g.kinds) > 0 {
 		if g.part == nil {
-			g.part = staged.NewPart(gatheredEntity)
+			g.part = staged.NewView(gatheredEntity)
 		}
-		g.part.Read(k.Rest())
+		g.part.See(l.piece, laidHead+k.At())
 		r.recall(p)
 	}
 	return nil

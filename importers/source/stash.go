@@ -21,6 +21,7 @@ type Stash struct {
 const (
 	stashInMemory = 2 * mib   // what stays in memory
 	stashLarge    = 128 << 10 // a piece of so many bytes goes into the file as it is
+	stashRead     = 16 << 10  // is read at once: of a large piece the rest goes to where it is wanted
 )
 
 // Add keeps a piece, which is copied.
@@ -72,7 +73,7 @@ func (s *Stash) Close() error {
 func (s *Stash) Replay() *StashReader {
 	r := &StashReader{held: s.held}
 	if s.file != nil {
-		r.file = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size-int64(len(s.held))), 256<<10)
+		r.file = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size-int64(len(s.held))), stashRead)
 	}
 	return r
 }

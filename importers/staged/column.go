@@ -3,7 +3,6 @@ package staged
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
 	"sort"
 	"sync"
 
@@ -370,13 +369,15 @@ func (c *column) at(row int) int {
 func (c *column) textAt(k int) string  { return view(c.text[c.ends[k]:c.ends[k+1]]) }
 func (c *column) bytesAt(k int) []byte { return c.text[k*c.width : (k+1)*c.width] }
 
-// appendTo appends a column that is finished: how many values, runs, nulls and bytes of text, then what there is of them.
+// appendTo appends a column that is finished: how many values, runs, nulls and bytes of text, then, from the next multiple of eight on,
+// what there is of them, the widest first.
 func (c *column) appendTo(b []byte) []byte {
 	for _, n := range [...]int{c.n, len(c.until), c.nulls, len(c.text)} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	b = append(b, arrow.Int32Traits.CastToBytes(c.until)...)
+	b = pad(b)
 	b = append(b, arrow.Int64Traits.CastToBytes(c.ints)...)
+	b = append(b, arrow.Int32Traits.CastToBytes(c.until)...)
 	if c.hasEnds() {
 		b = append(b, arrow.Int32Traits.CastToBytes(c.ends)...)
 	}
@@ -386,37 +387,39 @@ func (c *column) appendTo(b []byte) []byte {
 	return b
 }
 
+// pad appends zeros up to the next multiple of eight.
+func pad(b []byte) []byte { return append(b, make([]byte, -len(b)&7)...) }
+
 func (c *column) hasEnds() bool { return !c.isInt && c.width == 0 }
 
-// read takes in a column that appendTo appended, and gives what is after it.
-func (c *column) read(b []byte) []byte {
-	number := func() int {
-		v, n := binary.Uvarint(b)
-		b = b[n:]
-		return int(v)
+// view makes the column one that appendTo appended to b before the index at, and gives the index after it. It lies in b, which must begin
+// at a multiple of eight, and takes in nothing more.
+func (c *column) view(b []byte, at int) int {
+	var head [4]int
+	for i := range head {
+		v, n := binary.Uvarint(b[at:])
+		head[i], at = int(v), at+n
 	}
+	at += -at & 7
 	bytes := func(n int) []byte {
-		p := b[:n]
-		b = b[n:]
+		p := b[at : at+n : at+n]
+		at += n
 		return p
 	}
-	n, runs, nulls, text := number(), number(), number(), number()
-	c.n, c.nulls = n, nulls
-	c.until = slices.Grow(c.until[:0], runs)[:runs]
-	copy(arrow.Int32Traits.CastToBytes(c.until), bytes(4*runs))
+	runs, text := head[1], head[3]
+	c.n, c.nulls = head[0], head[2]
+	c.ints, c.ends, c.valid = nil, nil, nil
 	if c.isInt {
-		c.ints = slices.Grow(c.ints[:0], n)[:n]
-		copy(arrow.Int64Traits.CastToBytes(c.ints), bytes(8*n))
+		c.ints = arrow.Int64Traits.CastFromBytes(bytes(8 * c.n))
 	}
+	c.until = arrow.Int32Traits.CastFromBytes(bytes(4 * runs))
 	if c.hasEnds() {
-		c.ends = slices.Grow(c.ends[:0], n+1)[:n+1]
-		copy(arrow.Int32Traits.CastToBytes(c.ends), bytes(4*(n+1)))
+		c.ends = arrow.Int32Traits.CastFromBytes(bytes(4 * (c.n + 1)))
 	}
-	c.text = append(c.text[:0], bytes(text)...)
-	if c.valid = c.valid[:0]; nulls > 0 {
-		c.valid = append(c.valid, bytes((n+7)/8)...)
+	if c.text = bytes(text); c.nulls > 0 {
+		c.valid = bytes((c.n + 7) / 8)
 	}
-	return b
+	return at
 }
 
 // stored is a column of a chunk as it was read. What is worked out for it is worked out when a cell is asked for: most readers ask

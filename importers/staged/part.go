@@ -2,6 +2,7 @@ package staged
 
 import (
 	"encoding/binary"
+	"unsafe"
 
 	"github.com/google/uuid"
 
@@ -136,7 +137,7 @@ func (p *Part) Reset() {
 // Rows is the number of records.
 func (p *Part) Rows() int { return p.rows }
 
-// AppendTo appends the records to b, for Read of a part with the same columns. The part must be finished.
+// AppendTo appends the records to b, for a View of them. The part must be finished.
 func (p *Part) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(p.rows))
 	for i := range p.values {
@@ -145,16 +146,26 @@ func (p *Part) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Read takes in, instead of the records that it has, those that AppendTo appended. The part is finished then.
-func (p *Part) Read(b []byte) {
-	p.Reset()
-	rows, n := binary.Uvarint(b)
-	p.rows, b = int(rows), b[n:]
-	for i := range p.values {
-		b = p.values[i].read(b)
+// View is a part that is finished and lies in memory that AppendTo made.
+type View struct {
+	Part
+	own []byte
+}
+
+// NewView returns a view of no records of an entity.
+func NewView(e *importers.Entity) *View { return &View{Part: *NewPart(e)} }
+
+// See makes the view one of the records that AppendTo appended to b when it ended before the index at. Nobody may change b as long as the
+// view is in use.
+func (v *View) See(b []byte, at int) {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(b)))&7 != 0 { // numbers must lie at their multiples
+		v.own = append(v.own[:0], b...)
+		b = v.own
 	}
-	for i := range p.last {
-		p.last[i] = nil
+	rows, n := binary.Uvarint(b[at:])
+	v.rows, at = int(rows), at+n
+	for i := range v.values {
+		at = v.values[i].view(b, at)
 	}
 }
 
