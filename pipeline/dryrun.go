@@ -290,7 +290,7 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	if r.Unrecorded, err = d.unsaid.close(); err != nil {
 		return err
 	}
-	if err := syncRename(partial, dir); err != nil {
+	if err := putInPlace(partial, dir); err != nil {
 		return err
 	}
 	if p.without != nil { // made anew: what they are, and where, is recorded
@@ -543,24 +543,13 @@ func (d *dryRunner) identify(sh *sheet, p *passed, rec *mappings.RecordOut) reco
 	return id
 }
 
-// syncRename gives a finished folder its name and makes both durable.
-func syncRename(from, to string) error {
+// putInPlace gives a finished folder its name. It does not wait for the disk: see docs/decisions/0014.
+func putInPlace(from, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return &FileError{Path: to, Message: "can't be replaced: " + pathless(err), Remedy: "remove it and run dryrun again", Err: err}
 	}
 	if err := os.Rename(from, to); err != nil {
 		return &FileError{Path: to, Message: "can't be written: " + err.Error(), Remedy: "check the folder's permissions and run dryrun again", Err: err}
-	}
-	for _, dir := range []string{to, filepath.Dir(to)} {
-		f, err := os.Open(dir)
-		if err != nil {
-			return &FileError{Path: dir, Message: pathless(err), Remedy: "check the folder's permissions", Err: err}
-		}
-		err = f.Sync()
-		f.Close()
-		if err != nil {
-			return &FileError{Path: dir, Message: pathless(err), Remedy: "check the disk", Err: err}
-		}
 	}
 	return nil
 }

@@ -37,20 +37,6 @@ func TestTamper(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := func(t *testing.T, dir, name string) string {
-		t.Helper()
-		found := ""
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Name() == name {
-				found = path
-			}
-			return err
-		})
-		if err != nil || found == "" {
-			t.Fatalf("no %s in %s: %v", name, dir, err)
-		}
-		return found
-	}
 	storetest.Each(t, func(t *testing.T, url string) {
 		for _, c := range []struct {
 			name   string
@@ -103,6 +89,96 @@ func TestTamper(t *testing.T) {
 			})
 		}
 	})
+}
+
+// A machine that stops may keep a staged file cut short, empty, or not at all, since nothing waits for the disk. None of it is imported, and the same
+// bytes can be made again.
+func TestStagedFileThatDidNotReachTheDisk(t *testing.T) {
+	t.Parallel()
+	staged := func(h *house) string {
+		return find(t, filepath.Join(h.dir, ".sheetlift", "work"), "consents.consent.arrow")
+	}
+	for name, lose := range map[string]func(t *testing.T, path string){
+		"empty":     func(t *testing.T, path string) { cutTo(t, path, 0) },
+		"cut short": func(t *testing.T, path string) { cutTo(t, path, 1000) },
+		"zeros": func(t *testing.T, path string) {
+			if err := os.WriteFile(path, make([]byte, size(t, path)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"gone": func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"with its folder": func(t *testing.T, path string) {
+			if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, storetest.SQLite(t), nil)
+			h.mustRun(pipeline.DryRun)
+			path := staged(h)
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lose(t, path)
+			if _, err := os.Stat(path); err == nil {
+				_, err := h.open().Import(t.Context())
+				wantIntegrity(t, err, "consents.consent.arrow")
+				var other *pipeline.IntegrityError
+				if !errors.As(err, &other) || !strings.Contains(other.Remedy, "remove the folder") {
+					t.Errorf("no way out: %v", err)
+				}
+				if n := h.counts(); n["receipts"] != 0 || n["purposes"] != 0 || n["provenance"] != 0 {
+					t.Errorf("the refused import wrote: %v", n)
+				}
+				if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+					t.Fatal(err)
+				}
+				h.mustRun(pipeline.DryRun)
+			}
+			h.mustRun(pipeline.Import)
+			if got, err := os.ReadFile(staged(h)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("other bytes than before, %v", err)
+			}
+		})
+	}
+}
+
+// find gives the file of a name below a folder.
+func find(t *testing.T, dir, name string) string {
+	t.Helper()
+	found := ""
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == name {
+			found = path
+		}
+		return err
+	})
+	if err != nil || found == "" {
+		t.Fatalf("no %s in %s: %v", name, dir, err)
+	}
+	return found
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Size()
+}
+
+func cutTo(t *testing.T, path string, n int64) {
+	t.Helper()
+	if err := os.Truncate(path, n); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func wantIntegrity(t *testing.T, err error, word string) {

@@ -175,7 +175,7 @@ func openStaged(f StagedFile) (*staged.Reader, error) {
 	}
 	rd, err := staged.Open(f.Path, e, f.SHA256, moreColumns(f.Part)...)
 	if errors.Is(err, staged.ErrChanged) {
-		return nil, &IntegrityError{What: "staged file " + f.Path, Detail: "its bytes are not those that were dry-run", Remedy: "remove the folder it lies in and run `sheetlift dryrun` again", Err: err}
+		return nil, &IntegrityError{What: "staged file " + f.Path, Detail: "its bytes are not those that were dry-run", Remedy: "remove the folder it lies in and run `sheetlift dryrun` again, which makes the same bytes from the frozen ones", Err: err}
 	}
 	if err != nil {
 		return nil, &FileError{Path: f.Path, Message: "can't be read: " + err.Error(), Remedy: "run `sheetlift dryrun` again; it makes lost staged files anew", Err: err}

@@ -103,7 +103,7 @@ func (p *Pipeline) restageOwn(ctx context.Context, stage string, dry *DryRunResu
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(beside))
 	}
-	return syncRename(beside, dir)
+	return putInPlace(beside, dir)
 }
 
 // othersSince is the fault of a dry-run whose files come out otherwise since other batches were undone; nil if none was. It may have named

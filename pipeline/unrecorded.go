@@ -99,9 +99,6 @@ func (w *unrecordedWriter) close() (*UnrecordedFile, error) {
 		return nil, nil
 	}
 	err := w.buf.Flush()
-	if err == nil {
-		err = w.file.Sync()
-	}
 	if cerr := w.file.Close(); err == nil {
 		err = cerr
 	}

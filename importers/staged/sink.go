@@ -10,8 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// sink hashes a file, writes it, and makes it durable bit by bit, each on a goroutine of its own, so that the sync of the whole has
-// little left to do: a disk may keep what it was handed to itself until it is told. end stops them.
+// sink hashes a file and writes it, each on a goroutine of its own. end stops them.
 type sink struct {
 	f    *os.File
 	hash hash.Hash
@@ -20,27 +19,24 @@ type sink struct {
 	full chan []byte
 	sums chan []byte // hashed
 	free chan []byte
-	due  chan struct{} // much was written since the last sync began
 	done sync.WaitGroup
 
 	ended bool
-	err   atomic.Pointer[error] // of writing or a sync
+	err   atomic.Pointer[error] // of writing
 }
 
 const (
 	sinkBytes = 256 << 10
 	sinkBufs  = 5
-	sinkSync  = 8 << 20 // after so many bytes a sync is due
 )
 
 func newSink(f *os.File) *sink {
-	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), sums: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs), due: make(chan struct{}, 1)}
+	s := &sink{f: f, hash: sha256.New(), full: make(chan []byte, sinkBufs), sums: make(chan []byte, sinkBufs), free: make(chan []byte, sinkBufs)}
 	for range sinkBufs {
 		s.free <- nil
 	}
 	s.done.Go(s.sum)
 	s.done.Go(s.write)
-	s.done.Go(s.sync)
 	return s
 }
 
@@ -53,36 +49,17 @@ func (s *sink) sum() {
 }
 
 func (s *sink) write() {
-	defer close(s.due)
-	fresh := 0
 	for b := range s.sums {
 		if s.failed() == nil {
-			n, err := s.f.Write(b)
-			if err != nil {
+			if _, err := s.f.Write(b); err != nil {
 				s.err.Store(&err)
-			}
-			if fresh += n; fresh >= sinkSync {
-				select {
-				case s.due <- struct{}{}:
-					fresh = 0
-				default: // one is due already
-				}
 			}
 		}
 		s.free <- b
 	}
 }
 
-// sync keeps a fault: the system tells it once.
-func (s *sink) sync() {
-	for range s.due {
-		if err := s.f.Sync(); err != nil {
-			s.err.CompareAndSwap(nil, &err)
-		}
-	}
-}
-
-// failed gives the first fault so far.
+// failed gives the fault of writing, if there was one.
 func (s *sink) failed() error {
 	if err := s.err.Load(); err != nil {
 		return *err
@@ -118,7 +95,7 @@ func (s *sink) Seek(off int64, whence int) (int64, error) {
 	return s.off, nil
 }
 
-// end writes what is left and gives the first fault. The hash is complete after it. Nothing may be written after it.
+// end writes what is left and gives the fault. The hash is complete after it. Nothing may be written after it.
 func (s *sink) end() error {
 	if !s.ended {
 		s.ended = true

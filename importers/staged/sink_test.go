@@ -17,7 +17,7 @@ func TestSink(t *testing.T) {
 	defer f.Close()
 	s := newSink(f)
 	var want []byte
-	for i := range 6000 { // long enough that syncs are due on the way
+	for i := range 6000 {
 		p := bytes.Repeat([]byte{byte(i)}, i)
 		want = append(want, p...)
 		if _, err := s.Write(p); err != nil {
