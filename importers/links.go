@@ -163,11 +163,15 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 	return slices.ContainsFunc(keys, l.near.may)
 }
 
-// MayMeet gives what reports whether another record may have one of the keys that a Linker digested. All records must have been
+// MayMeet gives what tells of each of the keys that a Linker digested whether another record may have it. All records must have been
 // counted. It may be asked from many goroutines.
-func (l *Links) MayMeet() func(keys []LinkKey) bool {
+func (l *Links) MayMeet() func(keys []LinkKey, so []bool) {
 	l.counted.count()
-	return func(keys []LinkKey) bool { return slices.ContainsFunc(keys, l.counted.several) }
+	return func(keys []LinkKey, so []bool) {
+		for i, k := range keys {
+			so[i] = l.counted.several(k)
+		}
+	}
 }
 
 func (l *Links) add(keys []LinkKey, count bool) {
