@@ -111,16 +111,21 @@ func kindOf(k *Key) int {
 }
 
 // keyCount knows of each key whether it was counted twice, or more often. It may say so of a key that was counted once, which costs time
-// and changes nothing.
+// and changes nothing: of two keys in a hundred among two million.
 type keyCount struct {
 	counts  []uint64 // two bits a place, which stop at 2
 	pending []uint64 // to be counted: many at once, so that one need not wait for the memory of the other
 }
 
 const (
-	keyCountPlaces  = 1 << 25
+	keyCountWords   = 1 << 20
 	keyCountPending = 4096
 )
+
+// keyPlaces are where a key is counted: two places of one word, so that memory is waited for once.
+func keyPlaces(h uint64) (word, places uint64) {
+	return h % keyCountWords, 1<<(h>>20%32*2) | 1<<(h>>25%32*2)
+}
 
 func (c *keyCount) add(k LinkKey) {
 	if c.pending = append(c.pending, k.lo); len(c.pending) == keyCountPending {
@@ -133,21 +138,24 @@ func (c *keyCount) count() {
 		return
 	}
 	if c.counts == nil {
-		c.counts = make([]uint64, keyCountPlaces/32)
+		c.counts = make([]uint64, keyCountWords)
 		hugepage.Advise(c.counts)
 	}
 	for _, h := range c.pending {
-		w, shift := &c.counts[h%keyCountPlaces/32], h%32*2
-		if *w>>shift&2 == 0 {
-			*w += 1 << shift
-		}
+		word, places := keyPlaces(h)
+		w := &c.counts[word]
+		*w += places &^ (*w >> 1)
 	}
 	c.pending = c.pending[:0]
 }
 
 // several may be asked once all is counted.
 func (c *keyCount) several(k LinkKey) bool {
-	return c.counts != nil && c.counts[k.lo%keyCountPlaces/32]>>(k.lo%32*2)&2 != 0
+	if c.counts == nil {
+		return false
+	}
+	word, places := keyPlaces(k.lo)
+	return c.counts[word]>>1&places == places
 }
 
 // linkFilter rules out most keys that are not in a set.
@@ -167,7 +175,7 @@ func newLinkFilter(keys []LinkKey) *linkFilter {
 
 // newWideFilter has room for the keys of any register.
 func newWideFilter() *linkFilter {
-	f := &linkFilter{bits: make([]uint64, keyCountPlaces/64)}
+	f := &linkFilter{bits: make([]uint64, 1<<19)}
 	hugepage.Advise(f.bits)
 	return f
 }
@@ -182,5 +190,5 @@ func (f *linkFilter) fill() {
 func (f *linkFilter) add(k LinkKey)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }
 func (f *linkFilter) may(k LinkKey) bool { i := f.at(k); return f.bits[i/64]>>(i%64)&1 == 1 }
 func (f *linkFilter) at(k LinkKey) uint64 {
-	return k.lo & uint64(len(f.bits)*64-1)
+	return k.lo >> 32 & uint64(len(f.bits)*64-1) // bits that keys which keyCount takes for each other have not in common
 }

@@ -33,13 +33,11 @@ type Links struct {
 	seeds   [2]maphash.Seed
 	systems map[string]linkSystem
 	chunks  []linkRows
-	firsts  []int // by chunk: the number of its first row
-	rows    int
+	size    int // how many keys they have
 	counted keyCount
 	asks    bool        // see Asks
 	near    *linkFilter // of the keys of whoever will be asked for; once closed, with all that rows lead to from there. nil if there is none
 	closed  bool
-	beside  [len(kinds)][len(kinds)]bool // [owner's kind][kind]: some row has both
 
 	asked  []LinkKey         // by Want
 	wanted map[LinkKey]int32 // node numbers
@@ -146,7 +144,7 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 			l.near.fill()
 			break
 		}
-		l.each(func(_ int, keys []LinkKey) {
+		l.each(func(keys []LinkKey) {
 			near := 0
 			for _, k := range keys {
 				if l.near.may(k) {
@@ -165,11 +163,15 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 	return slices.ContainsFunc(keys, l.near.may)
 }
 
-// MayMeet gives what reports whether another record may have one of the keys that a Linker digested. All records must have been
+// MayMeet gives what tells of each of the keys that a Linker digested whether another record may have it. All records must have been
 // counted. It may be asked from many goroutines.
-func (l *Links) MayMeet() func(keys []LinkKey) bool {
+func (l *Links) MayMeet() func(keys []LinkKey, so []bool) {
 	l.counted.count()
-	return func(keys []LinkKey) bool { return slices.ContainsFunc(keys, l.counted.several) }
+	return func(keys []LinkKey, so []bool) {
+		for i, k := range keys {
+			so[i] = l.counted.several(k)
+		}
+	}
 }
 
 func (l *Links) add(keys []LinkKey, count bool) {
@@ -183,17 +185,16 @@ func (l *Links) add(keys []LinkKey, count bool) {
 	if len(keys) == 1 && owner == 0 { // an id by itself links nothing and is never in doubt
 		return
 	}
-	if n := len(l.chunks); n == 0 || len(l.chunks[n-1])+len(keys) > linkChunk {
-		l.chunks = append(l.chunks, make(linkRows, 0, max(linkChunk, len(keys))))
-		l.firsts = append(l.firsts, l.rows)
+	if n := len(l.chunks); n == 0 || len(l.chunks[n-1].keys)+len(keys) > linkChunk {
+		l.chunks = append(l.chunks, linkRows{keys: make([]LinkKey, 0, max(linkChunk, len(keys))), first: l.size})
 	}
 	c := &l.chunks[len(l.chunks)-1]
-	for _, k := range keys[1:] {
-		l.beside[owner][k.kind()] = true
+	for _, k := range keys {
+		c.pairs |= pairOf(owner, k.kind())
 	}
-	*c = append(*c, keys...)
-	(*c)[len(*c)-1].hi |= linkLast
-	l.rows++
+	c.keys = append(c.keys, keys...)
+	c.keys[len(c.keys)-1].hi |= linkLast
+	l.size += len(keys)
 }
 
 // RowKeys joins the keys of the records of one row, and reports whether they can be those of one subject: no two different
@@ -237,46 +238,57 @@ func (l *Links) want(k LinkKey) bool {
 }
 
 // each calls f with the keys of each row.
-func (l *Links) each(f func(row int, keys []LinkKey)) {
-	row := 0
-	for _, c := range l.chunks {
-		row = c.each(row, f)
+func (l *Links) each(f func(keys []LinkKey)) {
+	for i := range l.chunks {
+		c := &l.chunks[i]
+		for from, to := 0, 0; to < len(c.keys); {
+			from, to = c.rowAt(to)
+			f(c.keys[from:to])
+		}
 	}
 }
 
 // linkRows are the keys of rows, one after the other.
-type linkRows []LinkKey
-
-// each calls f with the keys of each row, of which the first has the number, and gives the number after the last.
-func (c linkRows) each(row int, f func(row int, keys []LinkKey)) int {
-	from := 0
-	for i := range c {
-		if c[i].last() {
-			f(row, c[from:i+1])
-			from = i + 1
-			row++
-		}
-	}
-	return row
+type linkRows struct {
+	keys  []LinkKey
+	first int // how many keys come before them
+	pairs linkPairs
 }
 
-// rowsThat gives the rows that are so, in their order. Many are asked at once, before the first is given.
-func (l *Links) rowsThat(are func(row int, keys []LinkKey) bool) iter.Seq2[int, []LinkKey] {
+// linkPairs tells which kinds of keys rows have, and of which kind their owners are.
+type linkPairs uint16
+
+// pairOf is a row whose owner and one of whose keys are of these kinds.
+func pairOf(owner, kind int) linkPairs { return 1 << (owner*len(kinds) + kind) }
+
+// rowAt gives the row that the key with this index is of.
+func (c *linkRows) rowAt(i int) (from, to int) {
+	for from = i; from > 0 && !c.keys[from-1].last(); from-- {
+	}
+	for to = i + 1; !c.keys[to-1].last(); to++ {
+	}
+	return from, to
+}
+
+// rowsThat gives the rows with a key that is so, in their order, and where each begins among all keys. next gives the index of the first such key
+// from an index on, or how many keys there are. Many are looked through at once, before the first row is given.
+func (l *Links) rowsThat(next func(c *linkRows, from int) int) iter.Seq2[int, []LinkKey] {
 	type found struct {
-		row  int
+		at   int
 		keys []LinkKey
 	}
 	lists := make([][]found, len(l.chunks))
-	var next atomic.Int64
+	var turn atomic.Int64
 	var asked sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(l.chunks)) {
 		asked.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(l.chunks); i = int(next.Add(1)) - 1 {
-				l.chunks[i].each(l.firsts[i], func(row int, keys []LinkKey) {
-					if are(row, keys) {
-						lists[i] = append(lists[i], found{row, keys})
-					}
-				})
+			for i := int(turn.Add(1)) - 1; i < len(l.chunks); i = int(turn.Add(1)) - 1 {
+				c := &l.chunks[i]
+				for at := next(c, 0); at < len(c.keys); {
+					from, to := c.rowAt(at)
+					lists[i] = append(lists[i], found{c.first + from, c.keys[from:to]})
+					at = next(c, to)
+				}
 			}
 		})
 	}
@@ -284,7 +296,7 @@ func (l *Links) rowsThat(are func(row int, keys []LinkKey) bool) iter.Seq2[int, 
 	return func(yield func(int, []LinkKey) bool) {
 		for _, list := range lists {
 			for _, x := range list {
-				if !yield(x.row, x.keys) {
+				if !yield(x.at, x.keys) {
 					return
 				}
 			}
@@ -302,20 +314,32 @@ func (l *Links) Build() {
 	}
 	l.asked = nil
 	l.wantDoubtful()
-	taken := make([]uint64, (l.rows+63)/64)
-	var rows []int32 // nodes of the rows that matter; ^node ends a row
-	for pass := 0; len(l.keys) > 0; pass++ {
-		grown := false
-		filter := newLinkFilter(l.keys)
-		matter := func(row int, keys []LinkKey) bool {
-			return taken[row/64]>>(row%64)&1 == 0 && (pass == linkPasses || slices.ContainsFunc(keys, func(k LinkKey) bool {
-				return filter.may(k) && l.has(k)
-			}))
+	taken := make([]uint64, (l.size+63)/64) // by where a row begins
+	var rows []int32                        // nodes of the rows that matter; ^node ends a row
+	sought := slices.Clone(l.keys)          // what other rows may have that are not taken
+	for pass := 0; len(sought) > 0; pass++ {
+		filter := newLinkFilter(sought)
+		next := func(c *linkRows, from int) int {
+			for i := from; i < len(c.keys); i++ {
+				if k := c.keys[i]; filter.may(k) && l.has(k) {
+					return i
+				}
+			}
+			return len(c.keys)
 		}
-		for row, keys := range l.rowsThat(matter) {
-			taken[row/64] |= 1 << (row % 64)
+		if pass == linkPasses {
+			next = func(_ *linkRows, from int) int { return from }
+		}
+		sought = sought[:0]
+		for at, keys := range l.rowsThat(next) {
+			if taken[at/64]>>(at%64)&1 == 1 {
+				continue
+			}
+			taken[at/64] |= 1 << (at % 64)
 			for i, k := range keys {
-				grown = l.want(k) || grown
+				if l.want(k) && l.counted.several(k) {
+					sought = append(sought, k)
+				}
 				n := l.wanted[k.plain()]
 				if i == len(keys)-1 {
 					n = ^n
@@ -323,11 +347,11 @@ func (l *Links) Build() {
 				rows = append(rows, n)
 			}
 		}
-		if !grown || pass == linkPasses {
+		if pass == linkPasses {
 			break
 		}
 	}
-	l.chunks, l.firsts = nil, nil
+	l.chunks = nil
 	l.join(rows)
 	l.filter = newLinkFilter(l.keys)
 }
@@ -335,31 +359,45 @@ func (l *Links) Build() {
 // wantDoubtful wants the keys of rows that may match several subjects: those without a subject id that hold a kind of key
 // which stands beside a stronger one elsewhere.
 func (l *Links) wantDoubtful() {
-	doubtful := func(owner, kind int) bool {
-		for s := range owner {
-			if l.beside[s][kind] {
-				return true
-			}
-		}
-		return false
+	var all, doubtful linkPairs
+	for i := range l.chunks {
+		all |= l.chunks[i].pairs
 	}
-	any := false
 	for owner := range kinds {
 		for kind := range kinds {
-			any = any || doubtful(owner, kind)
+			for stronger := range owner {
+				if all&pairOf(stronger, kind) != 0 {
+					doubtful |= pairOf(owner, kind)
+				}
+			}
 		}
 	}
-	if !any {
+	if all&doubtful == 0 {
 		return
 	}
-	l.each(func(_ int, keys []LinkKey) {
-		owner := keys[0].kind()
+	next := func(c *linkRows, from int) int {
+		if c.pairs&doubtful == 0 {
+			return len(c.keys)
+		}
+		owner := 0
+		for i := from; i < len(c.keys); i++ {
+			k := c.keys[i]
+			if i == from || c.keys[i-1].last() {
+				owner = k.kind()
+			}
+			if doubtful&pairOf(owner, k.kind()) != 0 && l.counted.several(k) {
+				return i
+			}
+		}
+		return len(c.keys)
+	}
+	for _, keys := range l.rowsThat(next) {
 		for _, k := range keys {
-			if doubtful(owner, k.kind()) && l.counted.several(k) {
+			if doubtful&pairOf(keys[0].kind(), k.kind()) != 0 && l.counted.several(k) {
 				l.want(k)
 			}
 		}
-	})
+	}
 }
 
 func (l *Links) has(k LinkKey) bool {

@@ -3,6 +3,7 @@ package importers
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,6 +166,45 @@ func TestSharedMailboxOfThousands(t *testing.T) {
 	l := linked(rows, "info@x")
 	if !l.Subject(keysOf("info@x")).Several || l.reaches("C-7/crm", "C-8/crm") || !l.reaches("info@x", "C-19999/crm") {
 		t.Error("a shared mailbox is several subjects")
+	}
+}
+
+// Of keys that were counted once, few are taken for others: each costs a record being weighed by itself. One that was counted twice is never missed.
+func TestKeysCountedOnceAreFewTakenForOthers(t *testing.T) {
+	const once, twice = 2_000_000, 1000
+	l := NewLinks()
+	key := func(i int) []LinkKey { return l.Digests([]Key{{Kind: "phone", Value: strconv.Itoa(i)}}) }
+	for i := range once {
+		l.CountDigests(key(i))
+	}
+	for i := range twice {
+		l.CountDigests(key(i))
+	}
+	may, so, taken := l.MayMeet(), make([]bool, 1), 0
+	for i := range once {
+		if may(key(i), so); so[0] && i >= twice {
+			taken++
+		} else if !so[0] && i < twice {
+			t.Fatalf("key %d was counted twice and stands alone", i)
+		}
+	}
+	if taken > once/40 {
+		t.Errorf("%d of %d keys are taken for others", taken, once)
+	}
+}
+
+// Rows that may match several subjects are found wherever they lie among others.
+func TestSeveralSubjectsFarApart(t *testing.T) {
+	rows := []string{"C-1/crm +1", "C-2/crm +1"}
+	for i := range linkChunk {
+		rows = append(rows, fmt.Sprintf("F-%d/crm f%d@x", i, i))
+	}
+	for range 2 {
+		l := linked(append(rows, "+1"))
+		if !l.Subject(keysOf("+1")).Several || l.Subject(keysOf("C-1/crm")).Several {
+			t.Error("who has the phone is several subjects, and nobody else is")
+		}
+		slices.Reverse(rows)
 	}
 }
 

@@ -8,8 +8,11 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -82,7 +85,6 @@ type keySet struct {
 	rows   int
 	folded []byte
 	part   []keyEntry // scratch: the entries of one part
-	slots  []uint32   // scratch: entries of the part by hash, from 1
 	first  maphash.Seed
 	second maphash.Seed
 	exact  maphash.Seed
@@ -97,6 +99,13 @@ func (a *alike) add(row int) {
 		a.first = row
 	}
 	a.last = max(a.last, row)
+}
+
+func (a *alike) join(o alike) {
+	if a.first == 0 || o.first > 0 && o.first < a.first {
+		a.first = o.first
+	}
+	a.rows, a.last = a.rows+o.rows, max(a.last, o.last)
 }
 
 type keyEntry struct {
@@ -178,17 +187,17 @@ func foldedAlready(key []byte) bool {
 	return true
 }
 
-// of gives the entries of part i, in memory that the next call uses again.
-func (s *keySet) of(i int) []keyEntry {
+// of gives the entries of part i, in scratch if there is room.
+func (s *keySet) of(i int, scratch []keyEntry) []keyEntry {
 	n := 0
 	for _, chunk := range s.parts[i] {
 		n += len(chunk)
 	}
-	s.part = slices.Grow(s.part[:0], n)
+	scratch = slices.Grow(scratch[:0], n)
 	for _, chunk := range s.parts[i] {
-		s.part = append(s.part, chunk...)
+		scratch = append(scratch, chunk...)
 	}
-	return s.part
+	return scratch
 }
 
 func compareKeys(a, b keyEntry) int {
@@ -218,7 +227,8 @@ func (s *keySet) spill() error {
 	w := bufio.NewWriterSize(s.file, 1<<16)
 	var buf [keyEntrySize]byte
 	for i := range s.parts {
-		part := s.of(i)
+		s.part = s.of(i, s.part)
+		part := s.part
 		slices.SortFunc(part, compareKeys)
 		for _, e := range part {
 			binary.LittleEndian.PutUint64(buf[:], e.folded)
@@ -242,9 +252,7 @@ func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) 
 	s.settle()
 	var g keyGroups
 	if len(s.runs) == 0 {
-		for i := range s.parts {
-			s.collect(&g, i)
-		}
+		s.collectAll(&g)
 	} else {
 		next, err := s.sorted()
 		if err != nil {
@@ -267,17 +275,36 @@ func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) 
 	return g.groups, g.distinct, g.like, nil
 }
 
+// collectAll collects all parts, several beside each other: no two have a key in common.
+func (s *keySet) collectAll(g *keyGroups) {
+	found := make([]keyGroups, runtime.GOMAXPROCS(0))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for w := range found {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(s.parts); i = int(next.Add(1)) - 1 {
+				s.collect(&found[w], i)
+			}
+		})
+	}
+	all.Wait()
+	for w := range found {
+		g.join(&found[w])
+	}
+}
+
 // collect adds the keys of part i that look like others of it, in order, and counts the rest.
 func (s *keySet) collect(g *keyGroups, i int) {
-	part := s.of(i)
+	g.part = s.of(i, g.part)
+	part := g.part
 	size := 64
 	for size < 2*len(part) {
 		size *= 2
 	}
-	if len(s.slots) < size {
-		s.slots = make([]uint32, size)
+	if len(g.slots) < size {
+		g.slots = make([]uint32, size)
 	}
-	slots := s.slots[:size]
+	slots := g.slots[:size]
 	clear(slots)
 	var several []keyEntry
 	var moved map[uint32]bool // entries that joined the others like them, once there was a second one
@@ -317,6 +344,18 @@ type keyGroups struct {
 	group   []int // rows of one key
 	last    keyEntry
 	pending int // row of the first key of those that may be alike
+
+	part  []keyEntry // scratch: the entries of one part
+	slots []uint32   // scratch: entries of the part by hash, from 1
+}
+
+// join adds what others found in other parts.
+func (g *keyGroups) join(o *keyGroups) {
+	g.end()
+	o.end()
+	g.groups = append(g.groups, o.groups...)
+	g.distinct += o.distinct
+	g.like.join(o.like)
 }
 
 func (g *keyGroups) add(e keyEntry) {
@@ -394,5 +433,5 @@ func (s *keySet) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.parts, s.fresh, s.held, s.part, s.slots, s.file, s.runs = [keyParts][][]keyEntry{}, nil, 0, nil, nil, nil, nil
+	s.parts, s.fresh, s.held, s.part, s.file, s.runs = [keyParts][][]keyEntry{}, nil, 0, nil, nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -266,8 +267,9 @@ func (s *againstStash) flush() {
 	s.buf = s.buf[:0]
 }
 
-// each gives all that was added and may matter by its keys, in its order, and forgets it. What it gives is valid until f returns.
-func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against, []importers.LinkKey)) error {
+// each gives all that was added with a key that may tells of, of anything if may is nil, in its order, and forgets it. What it gives is valid until f
+// returns.
+func (s *againstStash) each(may func(keys []importers.LinkKey, so []bool), f func(*against, []importers.LinkKey)) error {
 	defer s.close()
 	if s.flush(); s.err != nil {
 		return noRoomForRows(s.err)
@@ -275,27 +277,45 @@ func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against,
 	replay := s.stash.Replay()
 	var pieces [againstAtOnce]heardPiece
 	for more := true; more; {
-		n := 0
-		for more && n < len(pieces) {
-			switch piece, err := replay.Next(pieces[n].bytes); {
-			case errors.Is(err, io.EOF):
-				more = false
-			case err != nil:
-				return noRoomForRows(err)
-			default:
-				pieces[n].bytes = piece
-				n++
+		var (
+			n       int
+			err     error
+			reading sync.Mutex // of more, n and err too
+			sifted  sync.WaitGroup
+		)
+		next := func() *heardPiece {
+			reading.Lock()
+			defer reading.Unlock()
+			if !more || n == len(pieces) {
+				return nil
 			}
+			p := &pieces[n]
+			piece, failed := replay.Next(p.bytes)
+			if more = failed == nil; !more {
+				if !errors.Is(failed, io.EOF) {
+					err = noRoomForRows(failed)
+				}
+				return nil
+			}
+			p.bytes = piece
+			n++
+			return p
 		}
-		var sifted sync.WaitGroup
-		for i := range pieces[:n] {
-			sifted.Go(func() { pieces[i].sift(may) })
+		for range min(runtime.GOMAXPROCS(0), len(pieces)) {
+			sifted.Go(func() {
+				for p := next(); p != nil; p = next() {
+					p.sift(may)
+				}
+			})
 		}
-		sifted.Wait()
+		if sifted.Wait(); err != nil {
+			return err
+		}
 		for i := range pieces[:n] {
-			for k := range pieces[i].matter {
-				x := &pieces[i].matter[k]
-				f(x.against, pieces[i].links[x.from:x.to])
+			p := &pieces[i]
+			for k := range p.matter {
+				x := &p.matter[k]
+				f(x.against, p.links[x.from:x.to])
 			}
 		}
 	}
@@ -305,22 +325,25 @@ func (s *againstStash) each(may func([]importers.LinkKey) bool, f func(*against,
 // heardPiece is a piece of an againstStash.
 type heardPiece struct {
 	bytes  []byte
-	matter []heardAgainst      // those that may matter; their texts lie in the piece
-	links  []importers.LinkKey // of them
+	links  []importers.LinkKey // of all in it
+	so     []bool              // of each link: see againstStash.each
+	all    []heardAgainst
+	matter []heardAgainst // those that may matter; their texts lie in the piece
 }
 
 // heardAgainst is one of a piece, and where its keys are among the links.
 type heardAgainst struct {
 	*against
 	from, to int
+	kept     []byte // what append appended
 }
 
 // againstAtOnce is how many pieces are gone over beside each other.
-const againstAtOnce = 8
+const againstAtOnce = 16
 
-// sift finds what may matter.
-func (p *heardPiece) sift(may func([]importers.LinkKey) bool) {
-	p.matter, p.links = p.matter[:0], p.links[:0]
+// sift finds what may matter. It asks of all keys at once: then one need not wait for the memory of the other.
+func (p *heardPiece) sift(may func(keys []importers.LinkKey, so []bool)) {
+	p.links, p.all, p.matter = p.links[:0], p.all[:0], p.matter[:0]
 	for rest := p.bytes; len(rest) > 0; {
 		links, n := binary.Uvarint(rest)
 		rest = rest[n:]
@@ -330,13 +353,19 @@ func (p *heardPiece) sift(may func([]importers.LinkKey) bool) {
 			rest = rest[importers.LinkKeyBytes:]
 		}
 		end := 4 + binary.LittleEndian.Uint32(rest)
-		if may(p.links[from:]) {
-			k := mappings.NewKept(rest[4:end])
-			p.matter = append(p.matter, heardAgainst{readAgainst(&k), from, len(p.links)})
-		} else {
-			p.links = p.links[:from]
-		}
+		p.all = append(p.all, heardAgainst{from: from, to: len(p.links), kept: rest[4:end]})
 		rest = rest[end:]
+	}
+	if may != nil {
+		p.so = slices.Grow(p.so[:0], len(p.links))[:len(p.links)]
+		may(p.links, p.so)
+	}
+	for _, x := range p.all {
+		if may == nil || slices.Contains(p.so[x.from:x.to], true) {
+			k := mappings.NewKept(x.kept)
+			x.against = readAgainst(&k)
+			p.matter = append(p.matter, x)
+		}
 	}
 }
 

@@ -88,8 +88,7 @@ func (f *facts) followKeys(held func(of map[uuid.UUID][][]importers.Key) error) 
 		}
 		f.meant[id] = list
 	}
-	all := func([]importers.LinkKey) bool { return true }
-	err := f.named.each(all, func(a *against, _ []importers.LinkKey) {
+	err := f.named.each(nil, func(a *against, _ []importers.LinkKey) {
 		if list, ok := f.meant[a.records[0]]; ok {
 			f.meant[a.records[0]] = addKeys(list, a.keys)
 		}
@@ -97,7 +96,7 @@ func (f *facts) followKeys(held func(of map[uuid.UUID][][]importers.Key) error) 
 	if err != nil {
 		return err
 	}
-	return f.byKey.each(all, func(a *against, _ []importers.LinkKey) {
+	return f.byKey.each(nil, func(a *against, _ []importers.LinkKey) {
 		for _, keys := range f.meant[a.records[0]] {
 			said := *a
 			said.records = nil

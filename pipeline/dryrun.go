@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -207,6 +208,7 @@ type dryRunner struct {
 	stored    func(e *importers.Entity, id string) ([]*register.Stored, error) // what the register holds under an id
 	obtained  map[string]int64                                                 // see firstObtained
 	marked    map[uuid.UUID]bool                                               // records that known rows vouch for
+	freeing   sync.WaitGroup                                                   // gives the memory back that a source took to be read
 }
 
 func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *DryRunResult) (err error) {
@@ -401,6 +403,7 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 	if err := d.findHeldGiven(ctx, in.frozen.Number); err != nil {
 		return err
 	}
+	d.freeing.Wait()
 	if err := settle(order[early:]); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 // decisions against, and the contents of keys that occur more than once. Of a rejected row it learns what speaks against others.
 // What the rows come to is laid aside for the decision. A sheet that was not profiled before is profiled beside.
 func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) error {
+	d.freeing.Wait()
 	var read feed
 	var rows int64
 	switch {
@@ -109,7 +110,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	if err := sh.book.Close(); err != nil || d.alone(sh) {
 		return err
 	}
-	debug.FreeOSMemory() // the shared strings are the larger part of it; what comes now needs as much once more
+	d.freeing.Go(debug.FreeOSMemory) // the shared strings are the larger part of it; what is decided later needs as much once more
 	return nil
 }
 
