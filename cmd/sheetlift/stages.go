@@ -163,7 +163,7 @@ func runStage(ctx context.Context, std stdio, stage, path string, lists *rejecte
 		}
 	}
 	if stage == pipeline.DryRun {
-		gather(60)
+		gather(100)
 	}
 	k, err := check.open(std, []string{stage})
 	if err != nil {
@@ -303,7 +303,7 @@ It stops where a gate refuses, or after a dry-run that did not pass, and says wh
 }
 
 func runRun(ctx context.Context, std stdio, path, until string, check *checkFlags, flags *batchFlags) (err error) {
-	gather(60) // as for a dry-run
+	gather(100) // as for a dry-run
 	if err := oneOf("until", until, pipeline.Stages...); err != nil {
 		return err
 	}
