@@ -530,19 +530,6 @@ func sameProfile(s *Source, got *mappings.Profile, want string) error {
 func (r *recordIDs) id() string       { return r.uid.String() }
 func (r *recordIDs) recordID() string { return r.recordUID.String() }
 
-// identify works out who a record is.
-func (d *dryRunner) identify(sh *sheet, p *passed, rec *mappings.RecordOut) recordIDs {
-	name := p.namer(d.id, sh.src.System, rec)
-	id := recordIDs{content: name.Content(&rec.Record, rec.Stays())}
-	if rec.Entity.Event {
-		id.recordUID, id.uid = name.Event(rec.Key, &id.content)
-		return id
-	}
-	id.recordUID = name.Record(rec.Key)
-	id.uid = id.recordUID
-	return id
-}
-
 // syncRename gives a finished folder its name and makes both durable.
 func syncRename(from, to string) error {
 	if err := os.RemoveAll(to); err != nil {
