@@ -533,20 +533,7 @@ func sameProfile(s *Source, got *mappings.Profile, want string) error {
 func (r *recordIDs) id() string       { return r.uid.String() }
 func (r *recordIDs) recordID() string { return r.recordUID.String() }
 
-// identify works out who a record is.
-func (d *dryRunner) identify(sh *sheet, p *passed, rec *mappings.RecordOut) recordIDs {
-	name := p.namer(d.id, sh.src.System, rec)
-	id := recordIDs{content: name.Content(&rec.Record, rec.Stays())}
-	if rec.Entity.Event {
-		id.recordUID, id.uid = name.Event(rec.Key, &id.content)
-		return id
-	}
-	id.recordUID = name.Record(rec.Key)
-	id.uid = id.recordUID
-	return id
-}
-
-// putInPlace gives a finished folder its name. It does not wait for the disk: see docs/decisions/0014.
+// putInPlace gives a finished folder its name. It does not wait for the disk: see docs/decisions/0015.
 func putInPlace(from, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return &FileError{Path: to, Message: "can't be replaced: " + pathless(err), Remedy: "remove it and run dryrun again", Err: err}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheetlift/importers"
+	"sheetlift/importers/digest"
 	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
@@ -37,7 +38,8 @@ type passed struct {
 	gathered gathered
 
 	// Whoever works on the block names its rows and records with these:
-	digests source.RowDigester
+	digests digest.Batch      // of rows and contents
+	uuids   digest.Batch      // of records and events
 	names   []*register.Namer // by Spec
 
 	keyed mappings.KeyRows // survey: of the profile
@@ -250,20 +252,67 @@ func (d *dryRunner) put(sh *sheet, plan *mappings.Plan, p *passed) {
 // putSome is put of some rows of a block.
 func (d *dryRunner) putSome(sh *sheet, plan *mappings.Plan, p *passed, b *source.Block, from, until int) {
 	plan.KeepSome(b, from, until, &p.rows)
+	first := len(p.list)
 	for i := range p.rows.List {
-		d.passRow(sh, p, &p.rows.List[i], p.rows.Findings(i))
+		p.list = append(p.list, passedRow{row: &p.rows.List[i], findings: p.rows.Findings(i)})
 	}
+	d.identify(sh, p, p.list[first:])
 }
 
 // passRow adds a row to the block's list.
 func (d *dryRunner) passRow(sh *sheet, p *passed, row *mappings.Row, found []finding.Finding) {
 	p.list = append(p.list, passedRow{row: row, findings: found})
-	if row.Verdict != mappings.Accepted {
-		return
+	d.identify(sh, p, p.list[len(p.list)-1:])
+}
+
+// digestedAtOnce is how many bytes of rows and contents are digested together at least, if there are as many. More would not go quicker, and
+// 64 rows may be large.
+const digestedAtOnce = 16 << 10
+
+// identify works out the digests of the accepted rows among some, and gives them their records with who they are.
+func (d *dryRunner) identify(sh *sheet, p *passed, list []passedRow) {
+	for len(list) > 0 {
+		n := 0
+		for p.digests.Reset(); n < len(list) && p.digests.Size() < digestedAtOnce; n++ {
+			if row := list[n].row; row.Verdict == mappings.Accepted {
+				row.Block.AddRow(&p.digests, row.Index)
+				for k := range row.Records {
+					rec := &row.Records[k]
+					p.namer(d.id, sh.src.System, rec).AddContent(&p.digests, &rec.Record, rec.Stays())
+				}
+			}
+		}
+		digests := p.digests.SHA256()
+		p.uuids.Reset()
+		for i := range list[:n] {
+			x := &list[i]
+			if x.row.Verdict != mappings.Accepted {
+				continue
+			}
+			x.digest, digests = digests[0], digests[1:]
+			d.giveRecords(sh, p, x, func(k int) recordIDs { return recordIDs{content: digests[k]} })
+			digests = digests[len(x.records):]
+			for k := range x.records {
+				rec := &x.records[k]
+				name := p.namer(d.id, sh.src.System, rec.RecordOut)
+				name.AddRecord(&p.uuids, rec.Key)
+				if rec.Entity.Event {
+					name.AddEvent(&p.uuids, rec.Key, &rec.content)
+				}
+			}
+		}
+		uuids := p.uuids.SHA1()
+		for i := range list[:n] {
+			for k := range list[i].records {
+				rec := &list[i].records[k]
+				rec.recordUID, uuids = register.UUID(uuids[0][:]), uuids[1:]
+				if rec.uid = rec.recordUID; rec.Entity.Event {
+					rec.uid, uuids = register.UUID(uuids[0][:]), uuids[1:]
+				}
+			}
+		}
+		list = list[n:]
 	}
-	out := &p.list[len(p.list)-1]
-	out.digest = p.digests.Sum(row.Block, row.Index)
-	d.giveRecords(sh, p, out, func(k int) recordIDs { return d.identify(sh, p, &row.Records[k]) })
 }
 
 // giveRecords gives a row its records.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sheetlift/importers"
+	"sheetlift/importers/digest"
 )
 
 // Identity makes the ids of one tenant.
@@ -62,16 +63,16 @@ func plain(s string) bool {
 	return true
 }
 
-// uuid5 is the UUIDv5 of the name (RFC 9562, 5.5), as uuid.NewSHA1 gives it with some allocations.
+// uuid5 is the UUIDv5 of the name, as uuid.NewSHA1 gives it with some allocations.
 func (id Identity) uuid5(parts ...string) uuid.UUID {
 	var buf [512]byte
-	return uuid5(appendName(append(buf[:0], id.Namespace[:]...), parts...))
+	sum := sha1.Sum(appendName(append(buf[:0], id.Namespace[:]...), parts...))
+	return UUID(sum[:])
 }
 
-// uuid5 is the UUIDv5 of a namespace and the name after it.
-func uuid5(name []byte) (u uuid.UUID) {
-	sum := sha1.Sum(name)
-	copy(u[:], sum[:])
+// UUID is the UUIDv5 of a name of which this is the SHA-1, after its namespace (RFC 9562, 5.5).
+func UUID(sum []byte) (u uuid.UUID) {
+	copy(u[:], sum)
 	u[6] = u[6]&0x0f | 0x50
 	u[8] = u[8]&0x3f | 0x80
 	return u
@@ -89,12 +90,11 @@ func (id Identity) Event(system, entity, key string, content [sha256.Size]byte) 
 	return id.uuid5(id.Tenant, system, entity, key, string(text[:]))
 }
 
-// Namer makes the ids of one system's records of an entity: what Identity and ContentSum give, from memory that it keeps. It is not
+// Namer makes what the digests and ids of one system's records of an entity are made of: those that ContentSum and Identity give. It is not
 // for concurrent use.
 type Namer struct {
 	name   []byte // the namespace, then the name up to the key
 	fields []namedField
-	buf    []byte
 }
 
 // namedField is what the content of a field begins with.
@@ -139,24 +139,23 @@ func (id Identity) Namer(system string, e *importers.Entity) *Namer {
 	return n
 }
 
-// Record is the id of the record with the key.
-func (n *Namer) Record(key string) uuid.UUID {
-	n.buf = append(appendString(append(n.buf[:0], n.name...), key), '"', ']')
-	return uuid5(n.buf)
+// AddRecord adds to a batch what has the SHA-1 that Identity.Record is the UUID of.
+func (n *Namer) AddRecord(to *digest.Batch, key string) {
+	to.Add(append(n.append(to.Room(), key), '"', ']'))
 }
 
-// Event is the id of the record with the key, and that of the event with that content under it.
-func (n *Namer) Event(key string, content *[sha256.Size]byte) (record, event uuid.UUID) {
-	record = n.Record(key)
-	p := append(n.buf[:len(n.buf)-1], ',', '"') // instead of what ends the record's name
-	n.buf = append(hex.AppendEncode(p, content[:]), '"', ']')
-	return record, uuid5(n.buf)
+// AddEvent is AddRecord of Identity.Event.
+func (n *Namer) AddEvent(to *digest.Batch, key string, content *[sha256.Size]byte) {
+	p := append(n.append(to.Room(), key), '"', ',', '"')
+	to.Add(append(hex.AppendEncode(p, content[:]), '"', ']'))
 }
 
-// Content is the ContentSum of a record of the entity. stays has a bit for each field whose value stays as it is as long as its pointer is
-// in use: what such a value adds is worked out once.
-func (n *Namer) Content(rec *importers.Record, stays uint64) [sha256.Size]byte {
-	p := n.buf[:0]
+func (n *Namer) append(p []byte, key string) []byte { return appendString(append(p, n.name...), key) }
+
+// AddContent adds to a batch what has the ContentSum of a record of the entity for its SHA-256. stays has a bit for each field whose value
+// stays as it is as long as its pointer is in use: what such a value adds is worked out once.
+func (n *Namer) AddContent(to *digest.Batch, rec *importers.Record, stays uint64) {
+	p := to.Room()
 	for i, v := range rec.Values {
 		switch f := &n.fields[i]; {
 		case stays>>i&1 == 1:
@@ -165,8 +164,7 @@ func (n *Namer) Content(rec *importers.Record, stays uint64) [sha256.Size]byte {
 			p = f.append(p, v)
 		}
 	}
-	n.buf = p
-	return sha256.Sum256(p)
+	to.Add(p)
 }
 
 // KeyDigest is what the id map holds instead of the key: SHA-256 over the namespace and the record's name. Without the

@@ -16,6 +16,8 @@ import (
 	"errors"
 	"io"
 	"strconv"
+
+	"sheetlift/importers/digest"
 )
 
 // Kind is what a cell holds.
@@ -132,14 +134,8 @@ func (b *Block) RowDigest(i int) [32]byte {
 	return sha256.Sum256(b.appendRow(buf[:0], i))
 }
 
-// RowDigester gives RowDigests of many rows from memory that it keeps. It is not for concurrent use.
-type RowDigester struct{ buf []byte }
-
-// Sum is b.RowDigest(i).
-func (d *RowDigester) Sum(b *Block, i int) [32]byte {
-	d.buf = b.appendRow(d.buf[:0], i)
-	return sha256.Sum256(d.buf)
-}
+// AddRow adds to a batch what has RowDigest(i) for its SHA-256.
+func (b *Block) AddRow(to *digest.Batch, i int) { to.Add(b.appendRow(to.Room(), i)) }
 
 // appendRow appends what the digest of row i is taken of.
 func (b *Block) appendRow(p []byte, i int) []byte {

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"sheetlift/importers/digest"
 )
 
 func TestRef(t *testing.T) {
@@ -127,7 +129,7 @@ func TestBuilder(t *testing.T) {
 }
 
 func TestRowDigest(t *testing.T) {
-	var digester RowDigester
+	var batch digest.Batch
 	row := func(num int, cells ...string) [32]byte {
 		b := NewBuilder(false)
 		b.Reset()
@@ -144,8 +146,9 @@ func TestRowDigest(t *testing.T) {
 		b.EndRow(num)
 		k := b.Block(nil, nil)
 		got := k.RowDigest(0)
-		if digester.Sum(k, 0) != got {
-			t.Error("a digester gives another digest")
+		batch.Reset()
+		if k.AddRow(&batch, 0); batch.SHA256()[0] != got {
+			t.Error("a batch gives another digest")
 		}
 		k.Used = nil // a block made by hand
 		if k.RowDigest(0) != got {
@@ -189,10 +192,13 @@ func BenchmarkRowDigest(b *testing.B) {
 			k.RowDigest(0)
 		}
 	})
-	b.Run("digester", func(b *testing.B) {
-		var d RowDigester
-		for b.Loop() {
-			d.Sum(k, 0)
+	b.Run("batch", func(b *testing.B) {
+		var d digest.Batch
+		for i := 1; b.Loop(); i++ {
+			if k.AddRow(&d, 0); i%64 == 0 {
+				d.SHA256()
+				d.Reset()
+			}
 		}
 	})
 }
