@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -174,7 +175,15 @@ func floor(n, unit int64) int64 {
 	return n - r
 }
 
-var locations sync.Map // zone name -> *time.Location; only known names are kept
+var (
+	locations sync.Map             // zone name -> *time.Location; only known names are kept
+	lastZone  atomic.Pointer[zone] // that was kept last
+)
+
+type zone struct {
+	name string
+	at   *time.Location
+}
 
 // Location returns the zone of that name: an IANA name, "UTC", "Z" or a fixed offset such as "+05:30"; nil when empty or
 // unknown. "Local" is unknown: a result must not depend on the machine.
@@ -184,6 +193,9 @@ func Location(name string) *time.Location {
 		return nil
 	case "UTC", "Z":
 		return time.UTC
+	}
+	if z := lastZone.Load(); z != nil && z.name == name { // as for most of a batch's rows
+		return z.at
 	}
 	if l, ok := locations.Load(name); ok {
 		return l.(*time.Location)
@@ -196,6 +208,7 @@ func Location(name string) *time.Location {
 		}
 	}
 	locations.Store(name, loc)
+	lastZone.Store(&zone{name, loc})
 	return loc
 }
 

@@ -126,9 +126,11 @@ func (h *Held) Copy(b *Block) {
 	h.columns(len(b.Cols), b.Rows())
 	from, to := uint32(len(b.Data)), uint32(0) // what the rows have of the block's own text
 	for i, col := range b.Used {
-		k.Cols[col] = h.column(i, b.Rows())
-		for n, c := range b.Cols[col] {
-			k.Cols[col][n] = c
+		cells := h.column(i, b.Rows())
+		k.Cols[col] = cells
+		copy(cells, b.Cols[col])
+		for n := range cells {
+			c := &cells[n]
 			if c.Kind != Empty && c.Flags&Shared == 0 {
 				from, to = min(from, c.Off), max(to, c.Off+c.Len)
 			}
