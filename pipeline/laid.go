@@ -149,7 +149,7 @@ func noRoomForRows(err error) error {
 // feed hands over what was laid aside.
 func (l *laidAside) feed() feed {
 	return func(_ context.Context, to hand) error {
-		rows, odd := l.rows.Replay(), l.odd.Replay()
+		rows, odd := l.rows.Drain(), l.odd.Replay()
 		return untilEOF(func() error {
 			return to(func(p *passed) (err error) {
 				if p.laid.piece, err = rows.Next(p.laid.piece); err != nil { // texts of the records lie in it until the block is done

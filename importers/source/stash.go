@@ -21,6 +21,7 @@ type Stash struct {
 const (
 	stashInMemory = 2 * mib   // what stays in memory
 	stashLarge    = 128 << 10 // a piece of so many bytes goes into the file as it is
+	stashGiven    = 8 * mib   // is given back at once
 	stashRead     = 16 << 10  // is read at once: of a large piece the rest goes to where it is wanted
 )
 
@@ -78,10 +79,21 @@ func (s *Stash) Replay() *StashReader {
 	return r
 }
 
+// Drain is Replay of a stash that nobody reads once more: the file's room is given back on the way. A system takes its time for that, and
+// at the end something would wait for it.
+func (s *Stash) Drain() *StashReader {
+	r := s.Replay()
+	r.drains = s.file
+	return r
+}
+
 // StashReader reads a Stash.
 type StashReader struct {
 	file *bufio.Reader // first, if not nil
 	held []byte
+
+	drains      *os.File // whose room is given back; nil if it stays
+	read, given int64    // up to where
 }
 
 // Next gives the next piece, or io.EOF after the last. It lies in buf, if buf is large enough, or in memory that nobody changes.
@@ -101,6 +113,10 @@ func (r *StashReader) Next(buf []byte) ([]byte, error) {
 			buf = buf[:n]
 			if _, err := io.ReadFull(r.file, buf); err != nil {
 				return nil, fmt.Errorf("read kept rows: %w", err)
+			}
+			if r.read += int64(len(head) + n); r.drains != nil && r.read-r.given >= stashGiven {
+				giveBack(r.drains, r.given, r.read-r.given)
+				r.given = r.read
 			}
 			return buf, nil
 		}
