@@ -85,6 +85,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
 		d.Head = append(d.Head, s.otherAnswers()...)
+		d.Head = append(d.Head, s.unheeded()...)
 	}
 	if email, ok := s.at["email"]; ok && kind.Entity == "consent" {
 		for col := range l.Columns {
