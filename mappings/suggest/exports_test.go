@@ -104,7 +104,7 @@ func TestExportsOfTheField(t *testing.T) {
 		"a day of consent that some have not": {"einwilligungen.csv", []string{"E-Mail|Zweck|Einwilligung erteilt am", "a@example.com|Newsletter|14.03.2024 10:15", "b@example.com|Newsletter|"},
 			[]string{"consent when column: Einwilligung erteilt am not_blank: true status occurred_at Einwilligung erteilt am"}},
 		"two tables side by side": {"x.csv", []string{"E-Mail|Newsletter||E-Mail|Grund", "a@example.com|ja||c@example.com|Widerspruch", "b@example.com|nein"},
-			[]string{"consent on email status Newsletter no[nein] yes[ja]", "Attention: contact points stand on both sides of the blank column C"}},
+			[]string{"consent on email status Newsletter no[nein] yes[ja]", "suppression when column: { letter: D } not_blank: true on email reason  objection[Widerspruch]", "Attention: contact points stand on both sides of the blank column C"}},
 		"may be reached by each channel": {"x.csv", []string{"Name|E-Mail|E-Mail|Telefon|SMS", "E|a@example.com|ja|nein|", "M|b@example.com|nein|ja|ja"},
 			[]string{"consent on email status E-Mail no[nein] yes[ja]", "consent on phone status Telefon no[nein] yes[ja]", "consent on sms status SMS yes[ja]"}},
 		"days of consents, and a no among them": {"kunden.csv", []string{"Kundennummer|E-Mail|Newsletter-Einwilligung", "1|a@example.com|14.03.2024", "2|b@example.com|", "3|c@example.com|nein", "4|d@example.com|15.03.2024"},
