@@ -213,6 +213,26 @@ var fieldWords = map[string]words{
 		"legitimate_interest": "legitimate interest|legitimate interests|berechtigtes interesse|berechtigte interessen|intérêt légitime|interés legítimo|legittimo interesse|interesse legittimo|interesse legítimo|gerechtvaardigd belang|art. 6(1)(f)|6(1)(f)",
 	},
 	"identity_verified": {"yes": statusWords["yes"] + "|verified|confirmed|geprüft|vérifié|verificado|verificato|geverifieerd", "no": statusWords["no"] + "|not verified|pending|offen"},
+	"entity": { // what a rule of retention governs
+		"consent":        "consents|consent records|records of consent|einwilligung|einwilligungen|zustimmung|zustimmungen|consentement|consentements|consentimiento|consentimientos|consenso|consensi|consentimento|consentimentos|toestemming|toestemmingen",
+		"suppression":    "suppressions|suppression list|opt-outs|blacklist|blocklist|do-not-contact list|sperrliste|sperrlisten|werbesperre|werbesperren|sperrvermerk|sperrvermerke|robinsonliste|liste d'opposition|liste d'exclusion|lista de exclusión|lista robinson|lista di opposizione|lista di esclusione|lista de oposição|lista de exclusão|blokkeerlijst|uitsluitingslijst",
+		"case":           "cases|requests|data subject requests|data subject request|dsr|dsrs|dsar|dsars|subject access requests|anfragen|betroffenenanfrage|betroffenenanfragen|betroffenenanträge|auskunftsersuchen|demandes|demandes des personnes|demandes de droits|demandes d'exercice de droits|solicitudes|solicitudes de derechos|solicitudes de interesados|richieste|richieste degli interessati|istanze|pedidos|pedidos de titulares|verzoeken|verzoeken van betrokkenen|inzageverzoeken",
+		"notice":         "notices|privacy notice|privacy notices|datenschutzhinweis|datenschutzhinweise|datenschutzerklärung|datenschutzerklärungen|mentions d'information|aviso de privacidad|avisos de privacidad|informativa|informative|aviso de privacidade|avisos de privacidade|privacyverklaring|privacyverklaringen",
+		"purpose":        "purposes|zweck|zwecke|finalité|finalités|finalidad|finalidades|finalità|finalidade|doel|doelen|doeleinden",
+		"activity":       "activities|processing activity|processing activities|records of processing|verarbeitungstätigkeit|verarbeitungstätigkeiten|activités de traitement|actividades de tratamiento|attività di trattamento|atividades de tratamento|verwerkingsactiviteit|verwerkingsactiviteiten",
+		"retention_rule": "retention rule|retention rules|aufbewahrungsregel|aufbewahrungsregeln|löschregel|löschregeln",
+	},
+	"starts": { // from when its months count; a collection is neither the act nor the export, and a last activity none of them
+		"occurred":  "given|granted|consent given|consent granted|consent date|date of consent|erteilung|erteilt|einwilligung erteilt|erteilung der einwilligung|date du consentement|consentement donné|fecha de consentimiento|fecha del consentimiento|consentimiento otorgado|otorgamiento|data del consenso|consenso prestato|data do consentimento|consentimento dado|datum toestemming|toestemming gegeven",
+		"closed":    "closure|case closed|request closed|closing|completion|abschluss|abgeschlossen|erledigung|abschluss des vorgangs|clôture|clôturé|clôture de la demande|clôture du dossier|cierre|cerrado|cierre del expediente|cierre de la solicitud|chiusura|chiusura della richiesta|chiuso|encerramento|encerrado|fecho|conclusão|afsluiting|afgesloten|afhandeling|afgehandeld",
+		"withdrawn": "withdrawal|consent withdrawn|withdrawal of consent|revocation|revoked|widerruf|widerrufen|widerruf der einwilligung|retrait|retrait du consentement|retirada|retirada del consentimiento|revocación|revoca|revoca del consenso|revogação|retirada do consentimento|revogação do consentimento|intrekking|ingetrokken|intrekking van toestemming",
+		"obtained":  "export date|date of export|exportdatum|date d'export|fecha de exportación|data di esportazione|data de exportação",
+	},
+	"action": { // what happens at its end
+		"delete":    "deleted|deletion|erase|erased|erasure|destroy|destroyed|destruction|purge|löschen|löschung|gelöscht|vernichten|vernichtung|supprimer|suppression|effacer|effacement|détruire|borrar|borrado|eliminar|eliminación|suprimir|supresión|destruir|destrucción|cancellare|cancellazione|eliminare|eliminazione|distruzione|apagar|apagamento|eliminação|destruição|verwijderen|verwijdering|wissen|vernietigen|vernietiging",
+		"anonymise": "anonymised|anonymisation|anonymize|anonymized|anonymization|anonymisieren|anonymisierung|anonymisiert|anonymiser|anonimizar|anonimización|anonimizzare|anonimizzazione|anonimização|anonimiseren|anonimisering",
+		"review":    "manual review|reviewed|prüfen|prüfung|überprüfen|überprüfung|réexamen|réexaminer|revisar|revisión|revisione|rivedere|revisão|rever|beoordelen|beoordeling|herbeoordeling",
+	},
 	"proof_kind": {
 		"signed_token": "signed token|token|jwt", "double_opt_in_log": "double opt-in|double opt-in log|doi|doi log|double_opt_in", "signed_document": "signed document|signed form|paper|unterschrift|papier",
 		"recorded_call": "recorded call|call recording|recording|aufzeichnung|anruf", "served_notice_history": "served notice|notice history",
