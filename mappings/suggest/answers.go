@@ -22,7 +22,7 @@ func (l *Look) answers(col int) bool {
 		return false // it speaks of the address, and not of what somebody wants
 	}
 	optsOut := l.optsOut(col) != mappings.NoOptOut
-	if !optsOut && slices.ContainsFunc(wordsOf(c.Header), func(word string) bool { return slices.Contains(ofMessages, word) }) {
+	if !optsOut && ofMessage(c.Header) {
 		return false // what became of a message, such as the one that asks for a confirmation
 	}
 	asks := fits("asks", header) > 0 || optsOut || channel
@@ -94,6 +94,11 @@ func flagOf(header string) string {
 
 // ofAddress are pieces of headers that say what an address is like, or what became of a message.
 var ofAddress = strings.Fields("verif valid deliver zustell undeliv hash domain format exist sent gesendet envoye enviad inviat verzonden open click klick count anzahl nombre numero")
+
+// ofMessage reports whether a header says what became of a message.
+func ofMessage(header string) bool {
+	return slices.ContainsFunc(wordsOf(header), func(word string) bool { return slices.Contains(ofMessages, word) })
+}
 
 // ofMessages are words of headers that say what became of a message.
 var ofMessages = strings.Fields("sent gesendet versendet versandt verschickt zugestellt envoye envoyee envoyes enviado enviada enviados inviato inviata inviati verzonden verstuurd gestuurd opened geoffnet ouvert ouverte abierto abierta aperto aperta aberto aberta geopend clicked geklickt clique pinchado cliccato clicado geklikt")

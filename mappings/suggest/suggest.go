@@ -158,7 +158,7 @@ func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 // otherAnswers says which columns answer another question than whether somebody wants mailings, and are read by no record.
 func (s *suggestion) otherAnswers() (list []string) {
 	for col := range s.look.Columns {
-		if c := &s.look.Columns[col]; !s.used[col] && s.entity == "consent" && s.look.yesOrNo(col) && asksElse(c.Header) && flagOf(plain(c.Header)) == "" {
+		if c := &s.look.Columns[col]; !s.used[col] && s.entity == "consent" && s.look.yesOrNo(col) && (asksElse(c.Header) || ofMessage(c.Header) && fits("asks", plain(c.Header)) > 0) && flagOf(plain(c.Header)) == "" {
 			list = append(list, "Attention: "+s.look.Say(col)+" holds answers, and no record is drafted from it: if it asks for a consent, map it as one with a purpose of its own.")
 		}
 	}

@@ -86,12 +86,12 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 func (s *suggestion) statesBeside(list []Record) []Record {
 	for _, col := range s.answers {
 		g, ok := s.look.gate(col, false, nil)
-		if !ok || s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || !s.general(col) {
+		name, header := s.look.Name(col), plain(s.look.Columns[col].Header)
+		if !ok || s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || !s.general(col) && fits("state", header) == 0 {
 			continue
 		}
-		name, of := s.look.Name(col), channelOf(plain(s.look.Columns[col].Header))
 		list = s.onlyConfirmed(list, col, g, func(r *Record) bool {
-			return !s.reads(r, col) && (of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))) &&
+			return !s.reads(r, col) && slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) && s.confirmsOf(col, answer, r) }) &&
 				!slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.Column == name })
 		})
 	}
