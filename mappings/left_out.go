@@ -67,7 +67,7 @@ func (p *program) droppings(column func(Column) int, header []string) (list []*d
 func (p *program) skipHiding(k int, column func(Column) int, header []string) (list []*dropping) {
 	c := &p.skips[k]
 	at := column(c.column)
-	if at < 0 || at >= len(header) || !c.asksAnswer() || !headerHolds(header[at], "doubleopt") && !headerHolds(header[at], asking...) {
+	if at < 0 || at >= len(header) || !c.asksAnswer() || !AsksConfirmed(header[at]) && !headerHolds(header[at], asking...) {
 		return nil
 	}
 	seen := map[int]bool{at: true}
@@ -92,7 +92,7 @@ func (p *program) skipHiding(k int, column func(Column) int, header []string) (l
 // hides makes the condition one that hides what a status says in another column.
 func (d *dropping) hides(col int, f *fieldProgram, header []string) {
 	d.col, d.reading, d.beside = col, []*fieldProgram{f}, true
-	d.plain, d.wide, d.inverted = col >= len(header) || !headerHolds(header[col], "doubleopt"), true, f.inverted
+	d.plain, d.wide, d.inverted = col >= len(header) || !AsksConfirmed(header[col]), true, f.inverted
 }
 
 // hiding are the conditions of a record that tell yes from no in one column and hide what its status says in another: an answer that nobody
@@ -197,7 +197,7 @@ func (p *program) dropping(c *condition, spec int, column func(Column) int, head
 		d.plain = true
 	}
 	d.wide = d.plain || stated
-	if headerHolds(name, "doubleopt") { // nobody confirmed, which is no answer
+	if AsksConfirmed(name) && (!stated || holdsOne(PlainHeader(name), doubleOptIn)) { // nobody confirmed, which is no answer
 		d.plain = false
 	}
 	return d

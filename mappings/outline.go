@@ -1,6 +1,9 @@
 package mappings
 
 import (
+	"bytes"
+	"slices"
+
 	"sheetlift/importers"
 	"sheetlift/importers/source"
 )
@@ -68,6 +71,50 @@ func (m *Mapping) Outlines(header []string) []Outline {
 		list = append(list, o)
 	}
 	return list
+}
+
+// FieldCells is what the cells of a row are to one field of a record.
+type FieldCells struct {
+	From    []int // the columns that the value is read from: none if there is no value
+	LeftOut bool  // the field's own when leaves its cells out
+}
+
+// RowCells says, by field, which cells of row i a record of the mapping is read from; ok is false if the row gives no such record. header are the texts that
+// the columns are named by. It reads no order of days and months, which needs the whole column.
+func (m *Mapping) RowCells(header []string, record int, b *source.Block, i int) (cells map[string]FieldCells, ok bool) {
+	folded := make([]string, len(header))
+	for n, h := range header {
+		folded[n] = headerFold(h)
+	}
+	spec := &m.program.specs[record]
+	bound, err := bindSpec(spec, &Env{}, m.Zone, func(c Column) int {
+		col, message, _ := c.resolve(folded, nil)
+		if message != "" {
+			return len(b.Cols) // which no row has
+		}
+		return col
+	})
+	if err != nil || !bound.applies(b, i) {
+		return nil, false
+	}
+	cells = map[string]FieldCells{}
+	for j := range bound.fields {
+		r := bound.readers[j]
+		if len(r.cols) == 0 {
+			continue
+		}
+		c := FieldCells{LeftOut: len(r.when) > 0 && !allHold(r.when, b, i)}
+		if out := r.read(b, i); !out.null {
+			c.From = slices.Clone(out.used)
+		}
+		cells[bound.fields[j].field.Name] = c
+	}
+	return cells, true
+}
+
+// Blank reports whether a cell of row i holds nothing but white space.
+func Blank(b *source.Block, col, i int) bool {
+	return len(bytes.TrimSpace(b.Bytes(b.Cell(col, i)))) == 0
 }
 
 // Statements are who stated the constant fields of a record of the mapping, by field.

@@ -463,6 +463,7 @@ type TraceRecord struct {
 	Class      string            `json:"class,omitempty"`
 	Version    int64             `json:"version"`
 	FromCell   []string          `json:"from_cell,omitempty"` // fields that the cell gave
+	NotGiven   []NotGiven        `json:"not_given,omitempty"` // fields that its column is mapped to, and that the cell gave nothing of
 	Untold     bool              `json:"untold,omitempty"`    // which fields the cell gave can't be told: the frozen file is not what it was, or two records of the mapping fit alike
 	Values     map[string]string `json:"values"`
 	Places     []TracePlace      `json:"places"`
@@ -473,6 +474,13 @@ type TraceRecord struct {
 	// StateSoFar takes the place of State while something is unfinished that may change it.
 	StateSoFar      string `json:"state_so_far,omitempty"`
 	StateSoFarCause string `json:"state_so_far_cause,omitempty"`
+}
+
+// NotGiven is a field that a cell gave nothing of, although its column is mapped to it.
+type NotGiven struct {
+	Field   string `json:"field"`
+	Because string `json:"because"`        // blank, when (the field's own condition leaves the cell out), or no_value (the cell's word stands for none, or another cell went first)
+	From    string `json:"from,omitempty"` // the cells that the field's value came from instead
 }
 
 // OpposedBy is the place of a rejected row. If it is one of another batch, that is named, and the digest of its file.

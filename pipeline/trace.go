@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -159,6 +160,9 @@ func (p *tracer) record(ctx context.Context, tx *store.Tx, e *importers.Entity, 
 				place.File = p.fileOf(pr.Source)
 			}
 			for field, cols := range cellsOf(at.records, st) {
+				if !st.Values[e.Field(field)].Set { // its cell gave nothing
+					continue
+				}
 				var refs []string
 				for _, c := range cols {
 					refs = append(refs, source.Ref(c, int(pr.Row)))
@@ -224,12 +228,24 @@ type outlined struct {
 	spec *mappings.RecordSpec
 }
 
-// cellsOf finds the record of the mapping that a stored record came from: it has the columns of every field that is set, and
-// its constants, and as few others as can be. Where two fit alike, none is named: a wrong cell is worse than none.
+// cellsOf finds the cells of the record of the mapping that a stored record came from. Where two fit alike and have other columns, none is named: a wrong
+// cell is worse than none.
 func cellsOf(list []outlined, st *register.Stored) map[string][]int {
 	var found map[string][]int
+	for n, k := range fitting(list, st) {
+		if n > 0 && !maps.EqualFunc(found, list[k].Fields, slices.Equal) {
+			return nil
+		}
+		found = list[k].Fields
+	}
+	return found
+}
+
+// fitting lists the records of the mapping that a stored record may have come from: they have the columns of every field that is set, and its
+// constants, and as few others as can be.
+func fitting(list []outlined, st *register.Stored) (found []int) {
 	least := len(st.Values) + 1
-	for _, o := range list {
+	for k, o := range list {
 		if o.Entity != st.Entity.Name {
 			continue
 		}
@@ -249,9 +265,9 @@ func cellsOf(list []outlined, st *register.Stored) map[string][]int {
 		switch {
 		case !fits || unset > least:
 		case unset == least:
-			found = nil
+			found = append(found, k)
 		default:
-			found, least = o.Fields, unset
+			found, least = []int{k}, unset
 		}
 	}
 	return found
@@ -271,6 +287,7 @@ func (p *Pipeline) fileOf(source string) string {
 type layout struct {
 	file    string // that its rows are numbered by
 	records []outlined
+	header  []string // that the columns are named by
 }
 
 // fieldColumns gives, by snapshot and source, the records of its mapping with their columns in the frozen sheet. What can't be
@@ -296,7 +313,7 @@ func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out ma
 		at := layout{file: s.File}
 		if part := fr.part(s.Name); part != nil && part.Base != "" {
 			base := out[[2]string{part.Base, s.Name}]
-			at.file, at.records = base.file, base.records
+			at.file, at.records, at.header = base.file, base.records, base.header
 			if part.Sheet == "" { // records of a text file have numbers of their own
 				at.file = part.File
 			}
@@ -316,6 +333,7 @@ func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out ma
 			p.remark(fmt.Sprintf("the cells of source %s, snapshot %s, can't be told: its frozen file can't be read as it was; `sheetlift verify` says why", s.Name, fr.Snapshot))
 			continue
 		}
+		at.header = header
 		for k, o := range m.Outlines(header) {
 			at.records = append(at.records, outlined{o, &m.Records[k]})
 		}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -12,6 +13,8 @@ import (
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
+	"sheetlift/importers/source"
+	"sheetlift/mappings"
 	"sheetlift/pipeline/store"
 )
 
@@ -176,7 +179,9 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 					return err
 				}
 				t.Entity = e.Name
-				t.FromCell, t.Untold = t.fieldsOf(refs, func(at *TracePlace) bool { return snapshots[origin.of(at.Snapshot, at.Source)] })
+				if err := show.cell(ctx, t, st, refs, all, func(at *TracePlace) bool { return snapshots[origin.of(at.Snapshot, at.Source)] }); err != nil {
+					return err
+				}
 				r.Records = append(r.Records, *t)
 			}
 		}
@@ -192,21 +197,118 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	return r, nil
 }
 
-// fieldsOf lists the fields that the cell gave, of places that are meant; untold if of some place it is not known.
-func (t *TraceRecord) fieldsOf(refs []cellRef, meant func(*TracePlace) bool) (list []string, untold bool) {
+// cell says which fields of a record the cell gave, of places that are meant, and which not although its column is mapped to them; untold if of some
+// place it is not known. The row itself decides: a blank cell gave nothing.
+func (p *tracer) cell(ctx context.Context, t *TraceRecord, st *register.Stored, refs []cellRef, all []*FreezeResult, meant func(*TracePlace) bool) error {
 	for i := range t.Places {
 		at := &t.Places[i]
 		k := slices.IndexFunc(refs, func(r cellRef) bool { return r.source == at.Source && r.row == at.Row })
 		if k < 0 || !meant(at) {
 			continue
 		}
-		untold = untold || at.Cells == nil
-		for field, cells := range at.Cells {
-			if slices.Contains(strings.Fields(cells), refs[k].cell) && !slices.Contains(list, field) {
-				list = append(list, field)
+		name, _, _ := strings.Cut(at.Snapshot, register.Retracted)
+		read, err := p.readRow(ctx, name, at, st, all)
+		if err != nil {
+			return err
+		}
+		if read == nil {
+			t.Untold = true
+			continue
+		}
+		of := func(col int) bool { return source.Ref(col, int(at.Row)) == refs[k].cell }
+		for field, cells := range read.fields {
+			v := st.Values[st.Entity.Field(field)]
+			n := slices.IndexFunc(read.mapped[field], of)
+			switch {
+			case n < 0:
+			case v.Set && slices.ContainsFunc(cells.From, of):
+				if !slices.Contains(t.FromCell, field) {
+					t.FromCell = append(t.FromCell, field)
+				}
+			default:
+				not := NotGiven{Field: field, Because: "no_value"}
+				if cells.LeftOut {
+					not.Because = "when"
+				} else if read.blank[read.mapped[field][n]] {
+					not.Because = "blank"
+				}
+				if v.Set {
+					var from []string
+					for _, c := range cells.From {
+						from = append(from, source.Ref(c, int(at.Row)))
+					}
+					not.From = strings.Join(from, " ")
+				}
+				if !slices.Contains(t.NotGiven, not) {
+					t.NotGiven = append(t.NotGiven, not)
+				}
 			}
 		}
 	}
-	slices.Sort(list)
-	return list, untold
+	slices.Sort(t.FromCell)
+	t.NotGiven = slices.DeleteFunc(t.NotGiven, func(n NotGiven) bool { return slices.Contains(t.FromCell, n.Field) })
+	slices.SortFunc(t.NotGiven, func(a, b NotGiven) int { return strings.Compare(a.Field, b.Field) })
+	return nil
+}
+
+// rowRead is a row of a frozen sheet, and what its cells are to the fields of a record.
+type rowRead struct {
+	fields map[string]mappings.FieldCells
+	blank  map[int]bool     // the columns whose cells hold nothing
+	mapped map[string][]int // the columns that each field is mapped to
+}
+
+// readRow reads the row of a place; nil if it can't be told which record of the mapping gave the stored one, or the frozen file is not what it was.
+func (p *tracer) readRow(ctx context.Context, snapshot string, at *TracePlace, st *register.Stored, all []*FreezeResult) (read *rowRead, err error) {
+	lay := p.cells[[2]string{snapshot, at.Source}]
+	i := slices.IndexFunc(all, func(fr *FreezeResult) bool { return fr.Snapshot == snapshot })
+	candidates := fitting(lay.records, st)
+	if i < 0 || len(candidates) == 0 {
+		return nil, nil
+	}
+	q, err := p.at(all[i])
+	if err != nil {
+		return nil, nil
+	}
+	k := slices.IndexFunc(q.batch.Sources, func(s Source) bool { return s.Name == at.Source })
+	if k < 0 {
+		return nil, nil
+	}
+	m, err := q.loadMapping(&q.batch.Sources[k])
+	if err != nil {
+		return nil, nil
+	}
+	sh, err := q.openSheet(ctx, all[i], &q.batch.Sources[k], m, nil)
+	if err != nil {
+		return nil, nil
+	}
+	defer sh.close()
+	several := false
+	err = sh.each(ctx, func(b *source.Block) error {
+		n := slices.Index(b.RowNum, int(at.Row))
+		if n < 0 {
+			return nil
+		}
+		for _, c := range candidates {
+			fields, ok := m.RowCells(lay.header, c, b, n)
+			if !ok {
+				continue
+			}
+			several = several || read != nil && !maps.EqualFunc(read.mapped, lay.records[c].Fields, slices.Equal)
+			read = &rowRead{fields, map[int]bool{}, lay.records[c].Fields}
+			for _, cols := range read.mapped {
+				for _, col := range cols {
+					read.blank[col] = mappings.Blank(b, col, n)
+				}
+			}
+		}
+		return errEnough
+	})
+	switch {
+	case errors.Is(err, errEnough) && !several:
+		return read, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, nil
 }

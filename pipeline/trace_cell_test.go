@@ -2,7 +2,9 @@ package pipeline_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"sheetlift/pipeline"
@@ -81,6 +83,61 @@ func TestTraceCellOfARepeat(t *testing.T) {
 			if r, err := h.open().TraceCell(t.Context(), cell, "", false); !errors.As(err, &none) {
 				t.Errorf("%s: %+v, %v", cell, r, err)
 			}
+		}
+	})
+}
+
+// A cell that is blank, left out by a field's when, or passed over for another one gave nothing, and is not named as if it had.
+func TestTraceOfACellThatGaveNothing(t *testing.T) {
+	t.Parallel()
+	const mapping = `version: 1
+mapping: consents
+records:
+  - entity: consent
+    key: [external_id]
+    when: { column: News, in: [Y] }
+    fields: &fields
+      external_id: Id
+      email: { from: Mail }
+      note: { from: Remark, null_tokens: ["-"] }
+      purpose: { const: news, stated_by: { name: O, at: 2026-10-01 } }
+      status: { from: News, enum: { given: [Y], refused: [N] } }
+      occurred_at: { from: [Confirmed, Signed], first: true, format: iso8601, zone: UTC, when: { column: News, in: [Y] } }
+  - entity: consent
+    key: [external_id]
+    when: { column: News, not_in: [Y] }
+    fields:
+      external_id: Id
+      email: { from: Mail }
+      note: { from: Remark, null_tokens: ["-"] }
+      purpose: { const: news, stated_by: { name: O, at: 2026-10-01 } }
+      status: { from: News, enum: { given: [Y], refused: [N] } }
+      occurred_at: { from: [Confirmed, Signed], first: true, format: iso8601, zone: UTC, when: { column: News, in: [Y] } }
+`
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, map[string]string{"consents.yaml": strings.ReplaceAll(mapping, " &fields", ""),
+			"consents.csv": "Id,Mail,News,Confirmed,Signed,Remark\nC-1,one@example.com,Y,,2025-03-01,\nC-2,two@example.com,Y,2025-03-03,2025-03-01,-\nC-3,three@example.com,N,2025-03-03,,seen\n"})
+		h.imported()
+		for cell, want := range map[string]string{
+			"D2": "[] occurred_at blank E2", "E2": "[occurred_at]", "F2": "[] note blank", "D3": "[occurred_at]", "E3": "[] occurred_at no_value D3", "F3": "[] note no_value",
+			"D4": "[] occurred_at when", "E4": "[] occurred_at when", "F4": "[note]", "C4": "[status]", "B4": "[email]",
+		} {
+			r, err := h.open().TraceCell(t.Context(), "consents.csv!"+cell, "", false)
+			if err != nil || len(r.Records) != 1 || r.Records[0].Untold {
+				t.Errorf("%s: %+v, %v", cell, r, err)
+				continue
+			}
+			got := fmt.Sprint(r.Records[0].FromCell)
+			for _, not := range r.Records[0].NotGiven {
+				got += strings.TrimRight(fmt.Sprintf(" %s %s %s", not.Field, not.Because, not.From), " ")
+			}
+			if got != want {
+				t.Errorf("%s: %s, want %s", cell, got, want)
+			}
+		}
+		r, err := h.open().Trace(t.Context(), "consent", "C-1", false)
+		if err != nil || r.Records[0].Places[0].Cells["note"] != "" {
+			t.Errorf("a blank cell is named as that of a field: %+v, %v", r, err)
 		}
 	})
 }

@@ -47,6 +47,13 @@ func status(p *page, r *pipeline.StatusResult) {
 	}
 }
 
+// notGiven says why a cell gave nothing of a field.
+var notGiven = map[string]string{
+	"blank":    "it is blank",
+	"when":     "the field's when leaves it out in this row",
+	"no_value": "what it holds stands for no value, or another cell goes first",
+}
+
 func trace(p *page, r *pipeline.TraceResult) {
 	if r.Cell != "" {
 		p.line("row of cell %s: %s", clean(r.Cell), counted(len(r.Records), "record"))
@@ -77,8 +84,15 @@ func trace(p *page, r *pipeline.TraceResult) {
 			p.line("  the cell gave %s", clean(strings.Join(rec.FromCell, ", ")))
 		} else if rec.Untold {
 			p.line("  which of its fields the cell gave can't be told: the frozen file is not what it was, or two records of the mapping fit alike")
-		} else if r.Cell != "" {
+		} else if r.Cell != "" && len(rec.NotGiven) == 0 {
 			p.line("  the cell gave none of its fields")
+		}
+		for _, not := range rec.NotGiven {
+			from := ""
+			if not.From != "" {
+				from = "; its value is from " + clean(not.From)
+			}
+			p.line("  the cell gave no %s: %s%s", clean(not.Field), notGiven[not.Because], from)
 		}
 		if rec.State != "" {
 			p.line("  state now: %s, because of %s", rec.State, because(rec.StateCause))

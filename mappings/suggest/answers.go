@@ -22,6 +22,9 @@ func (l *Look) answers(col int) bool {
 		return false // it speaks of the address, and not of what somebody wants
 	}
 	optsOut := l.optsOut(col) != mappings.NoOptOut
+	if !optsOut && ofMessage(c.Header) {
+		return false // what became of a message, such as the one that asks for a confirmation
+	}
 	asks := fits("asks", header) > 0 || optsOut || channel
 	if c.Dates.All() > 0 || c.Emails > 0 || c.Phones > 0 || fits("needful", header) > 0 || fits("terms", header) > 0 && !optsOut {
 		return false
@@ -91,6 +94,14 @@ func flagOf(header string) string {
 
 // ofAddress are pieces of headers that say what an address is like, or what became of a message.
 var ofAddress = strings.Fields("verif valid deliver zustell undeliv hash domain format exist sent gesendet envoye enviad inviat verzonden open click klick count anzahl nombre numero")
+
+// ofMessage reports whether a header says what became of a message.
+func ofMessage(header string) bool {
+	return slices.ContainsFunc(wordsOf(header), func(word string) bool { return slices.Contains(ofMessages, word) })
+}
+
+// ofMessages are words of headers that say what became of a message.
+var ofMessages = strings.Fields("sent gesendet versendet versandt verschickt zugestellt envoye envoyee envoyes enviado enviada enviados inviato inviata inviati verzonden verstuurd gestuurd opened geoffnet ouvert ouverte abierto abierta aperto aperta aberto aberta geopend clicked geklickt clique pinchado cliccato clicado geklikt")
 
 // flags drafts suppressions for the columns that say that an address bounced, does not exist, or complained: that is no withdrawal, and
 // never an answer.

@@ -309,7 +309,7 @@ func (s *suggestion) ownPurposes(list []Record) {
 		}
 		for j := range list {
 			o := purpose(&list[j])
-			if j == i || o == nil || *o.Spec.Const != *f.Spec.Const || channel(i) != channel(j) || s.general(s.answers[j]) {
+			if j == i || o == nil || s.confirms(s.answers[j]) && !s.confirms(s.answers[i]) || *o.Spec.Const != *f.Spec.Const || channel(i) != channel(j) || s.general(s.answers[j]) {
 				continue
 			}
 			named := func(k int) bool { return holds(plain(s.look.Columns[s.answers[k]].Header), Marketing) }
@@ -420,20 +420,15 @@ func (s *suggestion) joined() Record {
 	status.ask("const", ask)
 	r := s.record(&status, s.look.File, s.look.Sheet)
 	if at, ok := s.at["occurred_at"]; ok && s.look.Columns[at].Filled < s.look.Rows {
-		if _, consent := dayOf(s.look.Columns[at].Header); consent && !confirming(plain(s.look.Columns[at].Header)) {
+		if _, consent := dayOf(s.look.Columns[at].Header); consent && !confirming(s.look.Columns[at].Header) {
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(at), NotBlank: true})
 			r.Why = append(r.Why, "a row without a day in "+s.look.Say(at)+" does not say that anybody consented")
 		}
 	}
 	for col := range s.look.Columns {
-		c := &s.look.Columns[col]
-		if header := plain(c.Header); confirming(header) && c.Dates.All() > 0 && c.Filled < s.look.Rows {
-			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), NotBlank: true})
-			r.Why = append(r.Why, "a row without "+s.look.Say(col)+" was never confirmed, which is no answer")
-			s.used[col] = true
-		} else if yes := s.look.yes(col); confirming(header) && len(yes) > 0 {
-			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: yes})
-			r.Why = append(r.Why, "any other word in "+s.look.Say(col)+" means that nobody confirmed, which is no answer")
+		if g, ok := s.look.gate(col, true, nil); ok && confirming(s.look.Columns[col].Header) {
+			r.When = append(r.When, g.lets...)
+			r.Why = append(r.Why, "where "+s.look.Say(col)+" does not say that it was confirmed, nobody did, which is no answer"+g.question(s.look.Say(col)))
 			s.used[col] = true
 		}
 	}

@@ -288,9 +288,9 @@ func condition(c *mappings.Condition) []string {
 	switch {
 	case c.Equals != nil:
 		list = append(list, "equals: "+Scalar(*c.Equals))
-	case len(c.In) > 0:
+	case c.In != nil:
 		list = append(list, "in: "+flow(c.In))
-	case len(c.NotIn) > 0:
+	case c.NotIn != nil:
 		list = append(list, "not_in: "+flow(c.NotIn))
 	case c.Matches != "":
 		list = append(list, "matches: "+quoted(c.Matches))

@@ -309,6 +309,8 @@ func (l *Look) consent(s *signs) *Kind {
 			n = 4
 		} else if channelOf(header) != "" && (channels > 1 || holds(header, []string{"contact", "kontakt", "contatt", "contat"})) {
 			n = max(n, 3) // whether and how somebody may be reached
+		} else if confirming(l.Columns[col].Header) {
+			n = max(n, 3)
 		}
 		best = max(best, n)
 		say = append(say, l.Say(col))

@@ -190,3 +190,36 @@ func TestConfigurationInOtherLanguages(t *testing.T) {
 		t.Errorf("%s", Bare(d, &ctx))
 	}
 }
+
+// The words of a list of periods of retention are mapped in each language; one that is none of the terms is counted, and not guessed.
+func TestWordsOfRetention(t *testing.T) {
+	for _, lines := range [][]string{
+		{"Rule|Record type|Months|Starts|Action", "R1|Consents|36|Consent withdrawn|Delete", "R2|Data subject requests|36|Case closed|Anonymise", "R3|Suppression list|12|Consent date|Review"},
+		{"Regel|Datenart|Monate|Beginn|Aktion", "R1|Einwilligungen|36|Widerruf|Löschung", "R2|Betroffenenanfragen|36|Abschluss|Anonymisierung", "R3|Sperrliste|12|Erteilung|Prüfung"},
+		{"Règle|Type de données|Durée (mois)|Point de départ|Action", "R1|Consentements|36|Retrait|Suppression", "R2|Demandes|36|Clôture|Anonymisation", "R3|Liste d'opposition|12|Date du consentement|Réexamen"},
+		{"Regla|Tipo de datos|Plazo (meses)|Inicio|Acción", "R1|Consentimientos|36|Revocación|Borrado", "R2|Solicitudes|36|Cierre|Anonimización", "R3|Lista Robinson|12|Otorgamiento|Revisión"},
+		{"Regola|Tipo di dati|Mesi|Inizio|Azione", "R1|Consensi|36|Revoca|Cancellazione", "R2|Richieste|36|Chiusura|Anonimizzazione", "R3|Lista di opposizione|12|Data del consenso|Revisione"},
+		{"Regra|Tipo de dados|Meses|Início|Ação", "R1|Consentimentos|36|Revogação|Eliminação", "R2|Pedidos|36|Encerramento|Anonimização", "R3|Lista de oposição|12|Consentimento dado|Revisão"},
+		{"Regel|Datasoort|Bewaartermijn (maanden)|Begint bij|Actie", "R1|Toestemmingen|36|Intrekking|Verwijderen", "R2|Verzoeken|36|Afsluiting|Anonimiseren", "R3|Blokkeerlijst|12|Toestemming gegeven|Beoordeling"},
+		{"Rule|Record type|Months|Starts|Action", "R1|consent|36|withdrawn|delete", "R2|case|36|closed|anonymise", "R3|suppression|12|occurred|review"}, // the terms themselves
+	} {
+		d, text, asked := suggested(t, lookAt("retention.csv", lines...))
+		r := &d.Records[0]
+		if r.Entity != "retention_rule" || asked != nil {
+			t.Errorf("%s: %s, asks %v\n%s", lines[0], r.Entity, asked, text)
+			continue
+		}
+		for col, terms := range map[int][]string{1: {"consent", "case", "suppression"}, 3: {"withdrawn", "closed", "occurred"}, 4: {"delete", "anonymise", "review"}} {
+			f := r.Fields[slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == map[int]string{1: "entity", 3: "starts", 4: "action"}[col] })]
+			for n, term := range terms {
+				if word := strings.Split(lines[n+1], "|")[col]; !strings.EqualFold(word, term) && !slices.Contains(f.Spec.Enum[term], word) || !f.Confirm {
+					t.Errorf("%s: %s is not %s: %v", lines[0], word, term, f.Spec.Enum)
+				}
+			}
+		}
+	}
+	_, text, _ := suggested(t, lookAt("retention.csv", "Rule|Record type|Months|Starts|Action", "R1|Consents|36|Last activity|Archive", "R2|Cases|36|Case closed|Delete"))
+	if strings.Count(strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "), "1 of its words are known in no language") != 2 {
+		t.Error(text)
+	}
+}

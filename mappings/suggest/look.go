@@ -23,7 +23,9 @@ type Look struct {
 	Rows      int    // below the header
 	Columns   []Column
 
-	beyond []Column // of another table beside it, which no draft reads; their headers count where one repeats
+	beyond []Column // of another table beside it; their headers count where one repeats
+	after  []table  // below the first
+	last   int      // the last row that held something
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
@@ -138,6 +140,7 @@ func (l *Look) Add(b *source.Block) {
 			}
 		}
 		if holds {
+			l.watch(b, i)
 			if l.Rows++; l.kept < cellsKept {
 				l.told = l.Rows
 			}

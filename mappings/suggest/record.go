@@ -427,12 +427,19 @@ func (s *suggestion) field(f *importers.Field, col int) Field {
 		if list == "status" {
 			list = "case.status"
 		}
-		if fieldWords[list] == nil {
+		if fieldWords[list] == nil || s.entity == "retention_rule" && c.ownTerms(f) {
 			break // its own terms
 		}
 		s.enum(&out, col, list)
 	}
 	return out
+}
+
+// ownTerms reports whether the words of a column are the terms of the field.
+func (c *Column) ownTerms(f *importers.Field) bool {
+	return !slices.ContainsFunc(c.vocabulary(), func(word string) bool {
+		return !slices.ContainsFunc(f.Terms, func(t importers.Term) bool { return t.Name == word })
+	}) && c.Hidden == 0 && c.Words != nil
 }
 
 // basesParted stands between the bases of one cell.

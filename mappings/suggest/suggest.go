@@ -18,23 +18,6 @@ import (
 	"sheetlift/pipeline/finding"
 )
 
-// firstTable gives the columns up to a blank one where contact points stand on both sides of it: a row of the sheet is then a row of two tables, which
-// speak of different people. beside says so.
-func (l *Look) firstTable() (first *Look, beside string) {
-	reached := func(c Column) bool {
-		return c.Emails*2 > c.Filled && c.Filled > 0 || c.Phones*2 > c.Filled && c.Filled > 0
-	}
-	for gap := range l.Columns {
-		if c := &l.Columns[gap]; c.Header == "" && c.Filled == 0 && slices.ContainsFunc(l.Columns[:gap], reached) && slices.ContainsFunc(l.Columns[gap:], reached) {
-			cut := *l
-			cut.Columns, cut.beyond, cut.shown = l.Columns[:gap:gap], l.Columns[gap:], nil
-			at := gap + slices.IndexFunc(l.Columns[gap:], func(c Column) bool { return c.Filled > 0 })
-			return &cut, "Attention: contact points stand on both sides of the blank " + l.Say(gap) + ", so the sheet holds two tables side by side. Only the first is drafted: from " + l.Say(at) + " on, give the other a sheet or a source of its own, or what it says is lost."
-		}
-	}
-	return l, ""
-}
-
 // Suggest drafts the mapping of a sheet. Where nothing says what its rows are, it returns nil. What they may be as well stands below as
 // a comment, with the evidence of both.
 func Suggest(l *Look, ctx *Context) *Draft {
@@ -61,7 +44,7 @@ func Suggest(l *Look, ctx *Context) *Draft {
 }
 
 func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
-	l, beside := l.firstTable()
+	l, second, beside := l.firstTable()
 	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow, FirstRow: l.FirstRow}
 	if mappings.LooksPersonal(d.Sheet) {
 		d.Sheet = "" // batch.yaml says which sheet it is
@@ -85,6 +68,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
 		d.Head = append(d.Head, s.otherAnswers()...)
+		d.Head = append(d.Head, s.unheeded()...)
 	}
 	if email, ok := s.at["email"]; ok && kind.Entity == "consent" {
 		for col := range l.Columns {
@@ -96,9 +80,11 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
-	if beside != "" {
+	if second != nil {
 		d.Head = append(d.Head, beside)
+		d.beside(second, ctx)
 	}
+	d.below(l)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
 	}
@@ -172,7 +158,7 @@ func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 // otherAnswers says which columns answer another question than whether somebody wants mailings, and are read by no record.
 func (s *suggestion) otherAnswers() (list []string) {
 	for col := range s.look.Columns {
-		if c := &s.look.Columns[col]; !s.used[col] && s.entity == "consent" && s.look.yesOrNo(col) && asksElse(c.Header) && flagOf(plain(c.Header)) == "" {
+		if c := &s.look.Columns[col]; !s.used[col] && s.entity == "consent" && s.look.yesOrNo(col) && (asksElse(c.Header) || ofMessage(c.Header) && fits("asks", plain(c.Header)) > 0) && flagOf(plain(c.Header)) == "" {
 			list = append(list, "Attention: "+s.look.Say(col)+" holds answers, and no record is drafted from it: if it asks for a consent, map it as one with a purpose of its own.")
 		}
 	}

@@ -3,6 +3,7 @@ package suggest
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheetlift/mappings"
 )
@@ -46,12 +47,12 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 			out = append(out, list[i])
 			continue
 		}
-		pending := s.look.pending(col)
-		if len(pending) > 0 {
-			out = s.onlyConfirmed(out, col, pending, func(r *Record) bool { return about(r) == about(&list[first]) })
+		g, gates := s.look.gate(col, false, nil)
+		if gates {
+			out = s.onlyConfirmed(out, col, g, func(r *Record) bool { return about(r) == about(&list[first]) })
 		}
 		if len(no) == 0 {
-			if len(pending) == 0 {
+			if !gates {
 				delete(s.used, col) // it can't say more than the first
 			}
 			continue
@@ -72,44 +73,65 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		list[i].Why = append(list[i].Why, s.look.Say(col)+" answers the same question as "+s.look.Say(s.answers[first])+", and a no counts wherever it stands")
 		out = append(out, list[i])
 	}
+	out = s.statesBeside(out)
 	for _, i := range confirming {
 		out = s.confirmed(out, s.answers[i], &list[i], func(r *Record) bool {
-			return about(r) == about(&list[i]) || slices.ContainsFunc(s.answers, func(other int) bool {
-				return slices.ContainsFunc(r.Fields, func(f Field) bool {
-					return f.Name == "status" && slices.Contains(f.Spec.From, s.look.Name(other)) && s.confirmsOf(s.answers[i], other, r)
-				})
-			})
+			return about(r) == about(&list[i]) || slices.ContainsFunc(s.answers, func(other int) bool { return s.reads(r, other) && s.confirmsOf(s.answers[i], other, r) })
 		})
 	}
 	return out
 }
 
-// confirms reports whether a column only says whether an answer was confirmed: a no there is none.
-func (s *suggestion) confirms(col int) bool { return confirming(plain(s.look.Columns[col].Header)) }
-
-// confirmsOf reports whether a column of confirmations speaks of an answer: of its channel or of none, and of nothing else that the answer is not
-// asked for.
-func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
-	of := channelOf(plain(s.look.Columns[col].Header))
-	return (of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))) &&
-		!slices.ContainsFunc(beyondConfirming(s.look.Columns[col].Header), func(word string) bool {
-			return !strings.Contains(plain(s.look.Columns[answer].Header), word)
+// statesBeside makes consents depend on the columns of states beside them, some of which wait to be confirmed.
+func (s *suggestion) statesBeside(list []Record) []Record {
+	for _, col := range s.answers {
+		g, ok := s.look.gate(col, false, nil)
+		name, header := s.look.Name(col), plain(s.look.Columns[col].Header)
+		if !ok || s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || !s.general(col) && fits("state", header) == 0 {
+			continue
+		}
+		list = s.onlyConfirmed(list, col, g, func(r *Record) bool {
+			return !s.reads(r, col) && slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) && s.confirmsOf(col, answer, r) }) &&
+				!slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.Column == name })
 		})
+	}
+	return list
 }
 
-// confirming reports whether a header asks whether an answer was confirmed. Orders and payments are as well, and a mail that was sent is not yet.
+// confirms reports whether a column only says whether an answer was confirmed: a no there is none.
+func (s *suggestion) confirms(col int) bool { return confirming(s.look.Columns[col].Header) }
+
+// confirmsOf reports whether a column of confirmations may speak of an answer. A topic in other words than the answer's is no other one: a yes that
+// nobody confirmed must not pass for a consent. It speaks of something else where it names another channel, asks for something else than mailings, or names
+// what another answer is asked for.
+func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
+	if of := channelOf(plain(s.look.Columns[col].Header)); of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+		return false
+	}
+	topic := s.topicBeyond(col, answer)
+	if len(topic) == 0 {
+		return true
+	}
+	return !slices.ContainsFunc(topic, asksElse) && !slices.ContainsFunc(s.answers, func(other int) bool {
+		return other != answer && !s.confirms(other) && s.look.optsOut(other) == mappings.NoOptOut && len(s.topicBeyond(col, other)) == 0
+	})
+}
+
+// topicBeyond are the words by which a column of confirmations names a topic that the header of an answer does not.
+func (s *suggestion) topicBeyond(col, answer int) (list []string) {
+	header := plain(s.look.Columns[answer].Header)
+	return slices.DeleteFunc(beyondConfirming(s.look.Columns[col].Header), func(word string) bool { return strings.Contains(header, word) })
+}
+
+// confirming reports whether a header asks whether an answer was confirmed.
 func confirming(header string) bool {
-	return fits("double", header) > 0 && fits("expires_at", header) == 0 && !holds(header, elseConfirmed)
+	return mappings.AsksConfirmed(header) && fits("expires_at", plain(header)) == 0
 }
-
-// elseConfirmed are pieces of headers of confirmations of something else.
-var elseConfirmed = strings.Fields("order bestell auftrag buchung booking reserv payment zahlung paiement pagamento betaling invoice rechnung factur fattur liefer delivery livraison termin appointment ident alters ageverif agevalid agecheck ageconfirm edad leeftijd " +
-	"sent gesendet versendet versandt verschickt envoye enviad inviat verzonden verstuurd gestuurd")
 
 // beyondConfirming are the words of a header by which it asks something else than whether an answer was confirmed.
 func beyondConfirming(header string) (list []string) {
 	for _, word := range wordsOf(header) {
-		if !holds(word, consenting) && !holds(word, joining) && !slices.Contains(dayWords, word) && !slices.Contains(confirmingWords, word) &&
+		if !holds(word, consenting) && !holds(word, joining) && !slices.Contains(dayWords, word) && !slices.Contains(confirmingWords, word) && !mappings.AsksConfirmed(word) &&
 			fits("double", word) == 0 && fits("email", word) == 0 && fits("state", word) == 0 && channelOf(word) == "" && strings.Trim(word, "0123456789") != "" {
 			list = append(list, word)
 		}
@@ -121,7 +143,7 @@ func beyondConfirming(header string) (list []string) {
 var joining = strings.Fields("subscri abonn suscri iscri inscri anmeld angemeldet aanmeld newsletter nieuwsbrief infolettre boletin mailing")
 
 // confirmingWords stand in headers of confirmations, and ask nothing.
-var confirmingWords = strings.Fields("doi doppel doppeltes doppelte doble doppio doppia duplo dupla dubbele dubbel opt in optin ins user nutzer contact kontakt subscriber adresse address is ist est es e was wurde yes no ja nein oui non si sim nao nee y n j o s true false")
+var confirmingWords = strings.Fields("doi doppel doppeltes doppelte doble doppio doppia duplo dupla dubbele dubbel opt in optin ins user nutzer contact kontakt subscriber adresse address link click clicked klick geklickt angeklickt clique geklikt received erhalten completed is ist est es e was wurde yes no ja nein oui non si sim nao nee y n j o s true false")
 
 // opposed are the words by which the status of a record speaks against consent.
 func opposed(r *Record) (list mappings.Strings) {
@@ -137,12 +159,12 @@ func opposed(r *Record) (list mappings.Strings) {
 // and has a record of its own.
 func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*Record) bool) (out []Record) {
 	hard := opposed(own)
-	open := s.look.notYes(col)
-	if len(open) == 0 && !s.look.onlyYes(col) {
+	g, ok := s.look.gate(col, true, hard)
+	if !ok {
 		delete(s.used, col) // it can't say more than the first
 		return list
 	}
-	out = s.onlyConfirmed(list, col, open, same, hard...)
+	out = s.onlyConfirmed(list, col, g, same)
 	if len(hard) > 0 {
 		own.When = []mappings.Condition{{Column: s.look.Name(col), In: hard}}
 		own.Why = append(own.Why, "a no counts wherever it stands")
@@ -151,22 +173,99 @@ func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*R
 	return out
 }
 
-// onlyConfirmed makes the consents of the records depend on a column that says whether they were confirmed: where it holds one of the open words,
-// nobody did. What is no consent counts there all the same, unless it has a record of its own by one of the hard words.
-func (s *suggestion) onlyConfirmed(list []Record, col int, open mappings.Strings, same func(*Record) bool, hard ...string) (out []Record) {
-	name := s.look.Name(col)
-	soft := slices.DeleteFunc(slices.Clone(open), func(w string) bool { return slices.Contains(hard, w) })
-	lets, bars := mappings.Condition{Column: name, NotIn: open}, mappings.Condition{Column: name, In: soft}
-	switch c := &s.look.Columns[col]; {
-	case c.Dates.All() > 0, s.look.onlyYes(col):
-		lets, bars = mappings.Condition{Column: name, NotBlank: true}, mappings.Condition{Column: name, Blank: true}
-		soft = mappings.Strings{""}
-	case c.Hidden > 0: // words that no draft shows are no yes
-		lets = mappings.Condition{Column: name, In: s.look.yes(col)}
-		bars = mappings.Condition{Column: name, NotIn: slices.Concat(lets.In, hard)}
-		soft = mappings.Strings{""}
+// gate is what a column of confirmations has where an answer was confirmed, and what where nobody did. Each of the latter is a condition by itself.
+// Where only a person knows the words, both list none, which no mapping takes.
+type gate struct {
+	lets, bars []mappings.Condition
+	asks       bool
+}
+
+// gate finds how a column tells what was confirmed from what was not; ok is false if it says no of nobody. double is whether its header asks
+// for nothing else, hard are words that have a record of their own. Where a column shows what a confirmation looks like, a blank is none.
+func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
+	c := &l.Columns[col]
+	on := func(cond mappings.Condition) mappings.Condition { cond.Column = l.Name(col); return cond }
+	lets := func(cond mappings.Condition) { g.lets = append(g.lets, on(cond)) }
+	bars := func(cond mappings.Condition) { g.bars = append(g.bars, on(cond)) }
+	var yes, unknown mappings.Strings
+	for _, word := range c.vocabulary() {
+		if says, known := term(answers, word); says == "yes" || says == "given" {
+			yes = append(yes, c.As(word))
+		} else if !known && strings.IndexFunc(word, unicode.IsDigit) < 0 {
+			unknown = append(unknown, c.As(word))
+		}
 	}
-	s.used[col] = true
+	days := c.Dates.All() + c.Epochs
+	open := l.pending(col)
+	if double {
+		open = l.notYes(col)
+	}
+	switch {
+	case c.Filled == 0:
+	case double && waits(c.Header): // a yes says that nobody confirmed
+		if len(yes) > 0 && days == 0 {
+			lets(mappings.Condition{NotIn: yes})
+			bars(mappings.Condition{In: yes})
+		} else if days > 0 || len(open) == 0 {
+			lets(mappings.Condition{Blank: true})
+			bars(mappings.Condition{NotBlank: true})
+		}
+	case double && days > 0 && days < c.Filled: // words among the days are none
+		lets(mappings.Condition{Matches: "[1-9]"})
+		bars(mappings.Condition{NotMatches: "[1-9]"})
+	case double && len(yes) > 0:
+		if len(open) > 0 || c.Hidden > 0 || c.Filled < l.Rows {
+			lets(mappings.Condition{In: yes})
+			bars(mappings.Condition{NotIn: slices.Concat(yes, hard)})
+		}
+	case double && days == 0 && len(unknown) > 0:
+		g.asks = true
+		lets(mappings.Condition{In: mappings.Strings{}})
+		bars(mappings.Condition{NotIn: mappings.Strings{}})
+	default: // words that say no, or what was confirmed by or from where
+		open = slices.DeleteFunc(open, func(word string) bool { _, known := term(answers, word); return !known })
+		if len(open) > 0 {
+			lets(mappings.Condition{NotIn: open})
+		}
+		if soft := slices.DeleteFunc(slices.Clone(open), func(w string) bool { return slices.Contains(hard, w) }); len(soft) > 0 {
+			bars(mappings.Condition{In: soft})
+		}
+		if c.Filled < l.Rows && (double || len(open) > 0 && slices.ContainsFunc(yes, func(word string) bool { return fits("double", plain(word)) > 0 })) {
+			lets(mappings.Condition{NotBlank: true})
+			bars(mappings.Condition{Blank: true})
+		}
+	}
+	return g, len(g.lets) > 0
+}
+
+// question asks for the words of a column of confirmations that no language knows.
+func (g *gate) question(column string) string {
+	if !g.asks {
+		return ""
+	}
+	return "; which words of " + column + " say that it was confirmed? No list has them: write them after in:, and after not_in: wherever that is empty"
+}
+
+// waits reports whether a header of confirmations asks whether one is not there yet.
+func waits(header string) bool {
+	words := wordsOf(header)
+	for i, word := range words {
+		if slices.Contains(denying, word) && (i+1 < len(words) || len(word) > len("non")) || slices.ContainsFunc(awaited, func(w string) bool { return strings.HasPrefix(word, w) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// denying deny what follows them. The last word may be that for a number.
+var denying = strings.Fields("not no non nicht noch kein keine pas sans ohne sin senza sem sans nao niet geen zonder without never nie")
+
+// awaited begin words of headers of confirmations that are not there.
+var awaited = strings.Fields("unconfirm unbestatig onbevestig unverif unvalid ungepruft pending outstanding awaiting waiting missing lacking ausstehend offen fehlt fehlend wartet attente attend manqu pendient pendent espera falta attesa mancant manca aguard afwachting openstaand ontbreek wacht")
+
+// onlyConfirmed makes the consents of the records depend on a column that says whether they were confirmed. What is no consent counts where nobody
+// did all the same.
+func (s *suggestion) onlyConfirmed(list []Record, col int, g gate, same func(*Record) bool) (out []Record) {
 	for _, r := range list {
 		i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "status" && (len(f.Spec.From) == 1 || f.Spec.Const != nil) })
 		if !same(&r) || i < 0 || r.Entity != "consent" {
@@ -184,66 +283,88 @@ func (s *suggestion) onlyConfirmed(list []Record, col int, open mappings.Strings
 			out = append(out, r)
 			continue
 		}
-		when := slices.Clone(r.When)
-		unconfirmed := r
-		unconfirmed.Why = append(slices.Clone(r.Why), "where "+s.look.Say(col)+" says that nobody confirmed, what is no consent counts all the same")
-		r.When = append(slices.Clone(when), lets)
-		r.Why = append(slices.Clone(r.Why), "unless "+s.look.Say(col)+" says that nobody confirmed")
-		if out = append(out, r); len(soft) > 0 {
+		s.used[col] = true
+		when, why := slices.Clone(r.When), slices.Clone(r.Why)
+		r.When = append(slices.Clone(when), g.lets...)
+		r.Why = append(slices.Clone(why), "unless "+s.look.Say(col)+" says that nobody confirmed"+s.doubtful(col, status)+g.question(s.look.Say(col)))
+		out = append(out, r)
+		for _, bars := range g.bars {
+			unconfirmed := r
+			unconfirmed.Why = append(slices.Clone(why), "where "+s.look.Say(col)+" says that nobody confirmed, what is no consent counts all the same")
 			unconfirmed.Fields = slices.Clone(r.Fields)
-			unconfirmed.When = append(when, bars, mappings.Condition{Column: status.Spec.From[0], NotIn: given})
+			unconfirmed.When = append(slices.Clone(when), bars, mappings.Condition{Column: status.Spec.From[0], NotIn: given})
 			out = append(out, unconfirmed)
 		}
 	}
 	return out
 }
 
+// doubtful says of a column of confirmations that speaks of a topic in other words than the answer that it may confirm something else.
+func (s *suggestion) doubtful(col int, status *Field) string {
+	answer := slices.IndexFunc(s.look.Columns, func(c Column) bool { return slices.Contains(status.Spec.From, s.look.Name(c.Index)) })
+	if answer < 0 || len(s.topicBeyond(col, answer)) == 0 {
+		return ""
+	}
+	return ", for by its header it is not sure that this is what it confirms: if it confirms something else, remove its conditions"
+}
+
 // confirmations makes consents depend on the columns beside the answers that say whether they were confirmed.
 func (s *suggestion) confirmations(list []Record) []Record {
 	for col := range s.look.Columns {
-		open, ok := s.look.asksConfirmed(col)
+		g, ok := s.look.asksConfirmed(col)
 		at, dated := s.at["occurred_at"]
 		if !ok || s.used[col] && !(dated && at == col) || slices.Contains(s.answers, col) || slices.Contains(s.left, col) {
 			continue
 		}
 		of := channelOf(plain(s.look.Columns[col].Header))
-		list = s.onlyConfirmed(list, col, open, func(r *Record) bool {
-			return of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))
+		list = s.onlyConfirmed(list, col, g, func(r *Record) bool {
+			answered := slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) })
+			return !answered && (of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))) ||
+				slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) && s.confirmsOf(col, answer, r) })
 		})
 	}
 	return list
 }
 
-// asksConfirmed reports whether a column that is no answer says whether one was confirmed, and lists its words by which it was not.
-func (l *Look) asksConfirmed(col int) (open mappings.Strings, ok bool) {
-	c := &l.Columns[col]
-	header := plain(c.Header)
-	double := confirming(header)
-	if c.Filled == 0 || c.Emails > 0 || fits("notoccurred", header) > 0 || !double && fits("state", header) == 0 && fits("asks", header) == 0 || l.optsOut(col) != mappings.NoOptOut {
-		return nil, false
-	}
-	if c.Dates.All() > 0 { // a day on which it was confirmed; who has none did not
-		return nil, double && c.Dates.All()*2 > c.Filled && c.Filled < l.Rows
-	}
-	known := 0
-	for word, rows := range c.Words {
-		if _, answer := term(answers, word); answer {
-			known += rows
-		}
-	}
-	if known*2 < c.Filled {
-		return nil, false
-	}
-	if open = l.notYes(col); !double {
-		open = l.pending(col)
-	}
-	return open, len(open) > 0 || double && (c.Hidden > 0 || l.onlyYes(col))
+// reads reports whether the status of a record is read from a column.
+func (s *suggestion) reads(r *Record, col int) bool {
+	return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && slices.Contains(f.Spec.From, s.look.Name(col)) })
 }
 
-// onlyYes reports whether a column says yes in some rows and nothing in the others: who has nothing did not confirm.
-func (l *Look) onlyYes(col int) bool {
+// asksConfirmed finds how a column that is no answer says whether one was confirmed.
+func (l *Look) asksConfirmed(col int) (g gate, ok bool) {
 	c := &l.Columns[col]
-	return c.Hidden == 0 && c.Filled > 0 && c.Filled < l.Rows && len(c.Words) > 0 && len(l.notYes(col)) == 0
+	header := plain(c.Header)
+	double := confirming(c.Header)
+	if c.Filled == 0 || c.Emails > 0 || fits("notoccurred", header) > 0 && !double || !double && fits("state", header) == 0 && fits("asks", header) == 0 || l.optsOut(col) != mappings.NoOptOut {
+		return g, false
+	}
+	if !double {
+		known := 0
+		for word, rows := range c.Words {
+			if _, answer := term(answers, word); answer {
+				known += rows
+			}
+		}
+		if known*2 < c.Filled || c.Dates.All() > 0 {
+			return g, false
+		}
+	}
+	return l.gate(col, double, nil)
+}
+
+// unheeded names the columns of confirmations that no consent depends on, as far as they tell rows apart.
+func (s *suggestion) unheeded() (list []string) {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if s.used[col] || !confirming(c.Header) || s.look.optsOut(col) != mappings.NoOptOut {
+			continue
+		}
+		if _, ok := s.look.gate(col, true, nil); ok {
+			list = append(list, "Attention: "+s.look.Say(col)+" says by its header whether something was confirmed, and no consent depends on it: if one does, add to its record a condition on this column that holds where it was confirmed, as when: { column: …, in: [ja] }.")
+		}
+	}
+	return list
 }
 
 // notYes lists the words of a column that say anything but yes.
