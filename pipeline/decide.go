@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"sheetlift/importers"
 	"sheetlift/pipeline/finding"
@@ -35,6 +36,14 @@ type decider struct {
 
 	named []namedNotice // that were asked for, until the edition of the facts changes
 	turn  int           // the one that makes way next
+	there [32]thereConfig
+}
+
+// thereConfig is a config that a value points to which stays as it is, and that is there, until the edition of the facts changes.
+type thereConfig struct {
+	v       *importers.Value
+	field   int
+	edition int
 }
 
 // namedNotice is what came of a question for a notice.
@@ -55,15 +64,45 @@ func (d *dryRunner) newDecider(sh *sheet) *decider {
 	return out
 }
 
-// notice finds a notice for a record.
-func (d *decider) notice(id, version, wording string) *notice {
+// points reports whether the config is there that a field of a record points to.
+func (d *decider) points(x *identified, field int) bool {
+	v, ref := x.Values[field], x.Entity.Fields[field].Ref
+	if !stays(x, field) {
+		return d.facts.config(ref, v.Text)
+	}
+	c := &d.there[uint64(uintptr(unsafe.Pointer(v)))*0x9E3779B97F4A7C15>>(64-5)]
+	if c.v == v && c.field == field && c.edition == d.facts.edition {
+		return true
+	}
+	if !d.facts.config(ref, v.Text) {
+		return false
+	}
+	*c = thereConfig{v, field, d.facts.edition}
+	return true
+}
+
+// stays reports whether the value of a field stays as it is as long as its pointer is in use.
+func stays(x *identified, field int) bool { return x.Stays()>>field&1 == 1 }
+
+// lasting is the text of a field's value, to be kept.
+func lasting(x *identified, field int) string {
+	if stays(x, field) {
+		return x.Values[field].Text
+	}
+	return strings.Clone(x.Values[field].Text)
+}
+
+// notice finds the notice for a record.
+func (d *decider) notice(x *identified) *notice {
+	at := importers.Consent()
+	id, version, wording := x.Values[at.NoticeID].Text, x.Values[at.NoticeVersion].Text, x.Values[at.NoticeDigest].Text
 	for i := range d.named {
 		n := &d.named[i]
 		if n.version == version && n.id == id && n.wording == wording && n.edition == d.facts.edition {
 			return n.notice
 		}
 	}
-	n := namedNotice{strings.Clone(id), strings.Clone(version), strings.Clone(wording), d.facts.edition, d.facts.notice(id, version, wording)}
+	n := namedNotice{lasting(x, at.NoticeID), lasting(x, at.NoticeVersion), lasting(x, at.NoticeDigest), d.facts.edition, d.facts.notice(id, version, wording)}
 	if len(d.named) < namedMost {
 		d.named = append(d.named, n)
 	} else {
@@ -111,7 +150,7 @@ func (d *decider) decideAlone(x *identified, out *decision) {
 	src := d.sh.src
 	for _, i := range x.Entity.Refs() {
 		f := &x.Entity.Fields[i]
-		if !x.Values[i].Set || d.facts.config(f.Ref, x.Values[i].Text) {
+		if !x.Values[i].Set || d.points(x, i) {
 			continue
 		}
 		out.rule, out.field = "ref.not_found", f.Name
@@ -145,7 +184,7 @@ func (d *decider) decideConsent(x *identified, out *decision) {
 	facts := importers.Facts{PurposeKnown: x.Values[at.Purpose].Set, ObtainedAt: src.obtained}
 	id, ver, wording := x.Values[at.NoticeID], x.Values[at.NoticeVersion], x.Values[at.NoticeDigest]
 	if id.Set && ver.Set || wording.Set {
-		n := d.notice(id.Text, ver.Text, wording.Text)
+		n := d.notice(x)
 		if n == nil {
 			out.rule, out.field = "ref.not_found", "notice_id"
 			if !id.Set || !ver.Set {
