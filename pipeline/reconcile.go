@@ -68,7 +68,15 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 	}); err != nil {
 		return nil, err
 	}
-	key := p.key(Reconcile, imp.Digest, fmt.Sprint(own), fmt.Sprint(others))
+	dry, err := p.lastJudged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state := []string{imp.Digest, fmt.Sprint(own), fmt.Sprint(others)}
+	if dry != nil && dry.StillGiven > 0 { // which a later dry-run may find otherwise
+		state = append(state, "still given "+fmt.Sprint(dry.StillGiven))
+	}
+	key := p.key(Reconcile, state...)
 	dir := p.workDir(Reconcile, key)
 	do := func(ctx context.Context, _ *ledger.Op, r *ReconcileResult) error {
 		rec, err := p.record(dir)
@@ -99,12 +107,9 @@ func (p *Pipeline) Reconcile(ctx context.Context) (*ReconcileResult, error) {
 				return err
 			}
 		}
-		dry, err := p.lastJudged(ctx)
-		if err != nil {
-			rec.abandon()
-			return err
+		if dry != nil {
+			r.StillGiven = dry.StillGiven
 		}
-		r.StillGiven = dry.StillGiven
 		r.Complete = true
 		r.Passed = r.Passed && !rec.fatal
 		return rec.close(&r.Outcome, dir)

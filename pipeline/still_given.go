@@ -16,6 +16,7 @@ import (
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
+	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
 
@@ -256,7 +257,8 @@ func (d *dryRunner) stillGiven(at *spoken, all []string) error {
 	return d.rec.Add(f)
 }
 
-// lastJudged is the dry-run of the newest snapshot that has one; nil if none has.
+// lastJudged is the dry-run of the newest snapshot that has one; nil if none has. What it says of consents that rejected rows speak against is
+// what it found then: if other batches changed the register since, that is said.
 func (p *Pipeline) lastJudged(ctx context.Context) (*DryRunResult, error) {
 	list, err := p.history(ctx)
 	if err != nil {
@@ -267,11 +269,29 @@ func (p *Pipeline) lastJudged(ctx context.Context) (*DryRunResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		if dry, _, err := last[DryRunResult](ctx, q, DryRun); dry != nil || err != nil {
+		if dry, rec, err := last[DryRunResult](ctx, q, DryRun); dry != nil || err != nil {
+			if err == nil && (dry.StillGiven > 0 || dry.Unrecorded != nil && dry.Unrecorded.Against > 0) {
+				err = p.sinceJudged(ctx, rec)
+			}
 			return dry, err
 		}
 	}
 	return nil, nil
+}
+
+// sinceJudged remarks that other batches changed the register since a dry-run.
+func (p *Pipeline) sinceJudged(ctx context.Context, dry *ledger.Record) error {
+	then, err := dry.Precondition("revision")
+	if err != nil {
+		return nil // one of an earlier version did not say
+	}
+	return p.db.View(ctx, func(tx *store.Tx) error {
+		now, err := register.Revision(ctx, tx, p.id.Tenant, p.batch.Name)
+		if err == nil && now != then {
+			p.remark("other batches changed the register since the last dry-run of this one: which consents its rejected rows speak against may have changed; run `sheetlift dryrun` to look again")
+		}
+		return err
+	})
 }
 
 // addOpposed adds to traced consents the rejected rows that speak against them.

@@ -216,3 +216,52 @@ func TestRuleAnErasureShowsWhatIsStillHeld(t *testing.T) {
 		h.wantState("G-3", "given receipt")
 	})
 }
+
+// What another batch brings may overrule a consent that a rejected row speaks against. That the register is another one since is said until a dry-run
+// looks again, and what reconcile found before is no word against what it finds then.
+func TestRuleWhatStaysGivenIsLookedAtAnew(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), rows([]string{receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, nil, nil))
+	h.imported()
+	second := rows([]string{receipt("H-1", "S-7,seven@example.com", "Y", "2025-03-01T10:00:00Z"), assertion("H-2", ",one@example.com", "N", "2025-13-01")}, nil, nil)
+	h.next("acme-2027", second)
+	still := func(want int) {
+		t.Helper()
+		got := h.mustRun(pipeline.Reconcile)
+		if dry, rec := got["dryrun"].(*pipeline.DryRunResult), got["reconcile"].(*pipeline.ReconcileResult); dry.StillGiven != want || rec.StillGiven != want || !rec.Passed {
+			t.Fatalf("dryrun %d, reconcile %d, want %d", dry.StillGiven, rec.StillGiven, want)
+		}
+	}
+	remarked := func() bool {
+		t.Helper()
+		h.said = nil
+		if _, err := h.open().Status(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(strings.Join(h.said, " "), "run `sheetlift dryrun` to look again")
+	}
+	still(1)
+	if remarked() {
+		t.Error("the register is what it was")
+	}
+	h.next("acme-2028", rows([]string{assertion("K-1", ",one@example.com", "N", "2025-12-01T10:00:00Z")}, nil, nil))
+	h.imported()
+	h.next("acme-2027", second)
+	if _, err := h.open().Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !remarked() {
+		t.Error("nothing says that the register is another one since")
+	}
+	if dry, err := h.open().DryRun(t.Context()); err != nil || dry.StillGiven != 0 {
+		t.Fatal(dry, err)
+	}
+	for range 2 {
+		if rec, err := h.open().Reconcile(t.Context()); err != nil || rec.StillGiven != 0 || !rec.Passed {
+			t.Fatalf("%+v, %v", rec, err)
+		}
+	}
+	if remarked() {
+		t.Error("it was looked at again")
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
 
@@ -143,6 +144,11 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	case len(found) == 0 && undone:
 		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "what the row gave was taken back by an undo"}
 	case len(found) == 0:
+		if ops, err := p.operations(ctx); err != nil {
+			return nil, err
+		} else if len(r.Unfinished) == 0 && !slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import }) {
+			return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "the batch is not imported yet; the findings of the dry-run say which rows are rejected or skipped"}
+		}
 		return nil, (&ErrNoSuchRecord{Row: refs[0].row, Remedy: "look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header"}).asOf(r.Unfinished)
 	}
 	if reveal {

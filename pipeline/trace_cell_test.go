@@ -141,3 +141,18 @@ records:
 		}
 	})
 }
+
+// Before the import nothing is in the register, whatever the row.
+func TestTraceOfACellBeforeTheImport(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.DryRun)
+	var none *pipeline.ErrNoSuchRecord
+	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Remedy, "not imported yet") {
+		t.Errorf("%v", err)
+	}
+	h.mustRun(pipeline.Import)
+	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); err != nil {
+		t.Error(err)
+	}
+}
