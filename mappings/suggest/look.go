@@ -24,8 +24,11 @@ type Look struct {
 	Columns   []Column
 
 	beyond []Column // of another table beside it; their headers count where one repeats
-	after  []table  // below the first
+	after  []*table // below the first
+	above  *table   // the title that the last row may be
 	last   int      // the last row that held something
+
+	lastRecord int // the last row that is no title or header
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
@@ -60,6 +63,7 @@ type Column struct {
 	had     int               // words of that list
 	sums    map[string]int    // words of the rows of totals to rows
 	totals  map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
+	figures int               // cells that hold a digit or an address, or are no text
 	objects int               // cells that hold a list or an object of JSON
 	marked  int               // cells with one apostrophe in front
 
@@ -122,7 +126,7 @@ func (l *Look) Add(b *source.Block) {
 			padded := len(raw)
 			raw = bytes.TrimSpace(raw)
 			if !holds && cell.Kind == source.Text && len(raw) <= 32 {
-				if text := strings.TrimSpace(strings.TrimSuffix(string(raw), ":")); slices.Contains(TotalsWords, mappings.FoldWord(text)) {
+				if saysTotals(string(raw)) {
 					first, word = col, string(raw)
 				}
 			}
@@ -163,6 +167,9 @@ func (l *Look) keep(col int, raw []byte) {
 
 func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	c.Filled++
+	if cell.Kind != source.Text || bytes.ContainsAny(raw, "0123456789@") {
+		c.figures++
+	}
 	switch {
 	case cell.Kind == source.Number && (cell.Class == source.Date || cell.Class == source.DateTime):
 		c.Dates.Cells++

@@ -84,7 +84,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		d.Head = append(d.Head, beside)
 		d.beside(second, ctx)
 	}
-	d.below(l)
+	d.below(l, kind.Entity)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
 	}

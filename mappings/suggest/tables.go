@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // firstTable gives the columns up to a blank one where contact points stand on both sides of it, and what stands beyond it: a row of the sheet is then a
@@ -80,41 +82,222 @@ func (l *Look) unknownTable(ctx *Context) Record {
 	return r
 }
 
-// table is a further table below the first.
+// table is a further table below the first, or what looks like the beginning of one.
 type table struct {
-	row    int // of its header
-	optOut bool
+	row    int // of its header, or of its title
+	header int // below the title, if there is one
+	col    int // of the title
+	asks   mappings.OptOut
+	after  bool // blank rows
+	called bool // as a list of opt-outs is
+	erased bool // the word may stand where a person stood, or be of a firm's name
+	again  bool // the header of the first
+	title  bool
 }
 
-// watch notes a row after blank ones that is the header of another table than the first.
+// titlesKept bounds the rows that may be titles: where there are more, they are cells of a list.
+const titlesKept = 200
+
+// watch notes rows below the first that are the header of another table, or may be its title.
 func (l *Look) watch(b *source.Block, i int) {
 	row, last := b.RowNum[i], l.last
-	if l.last = row; last == 0 || row <= last+1 || len(l.after) > 0 {
+	l.last = row
+	above := l.above
+	if l.above = l.titleAt(b, i, last > 0 && row > last+1); l.above != nil {
 		return
 	}
-	cells, known, other := 0, 0, false
-	t := table{row: row}
+	t := table{row: row, after: last > 0 && row > last+1}
+	cells, known, clash, same := 0, 0, 0, true
+	words := l.mayBeHeader(b, i, t.after)
+	for col := 0; col < len(b.Cols) && words; col++ {
+		text := strings.TrimSpace(string(b.Bytes(b.Cols[col][i])))
+		if b.Cols[col][i].Kind == source.Empty || text == "" {
+			continue
+		}
+		cells++
+		asks, header := mappings.OptOutOf(text), l.Of(col).header()
+		same = same && plain(text) == plain(header)
+		says := !same && valueWord(text)
+		if says && asks == mappings.NoOptOut {
+			words = false
+		}
+		if asks != mappings.NoOptOut || soundsLikeHeader(text) || strings.EqualFold(text, header) {
+			known++
+		}
+		if c := l.Of(col); c.codes(1) && !strings.ContainsAny(text, digits) || !says && c.answers() {
+			clash++
+		}
+		t.asks = max(t.asks, asks)
+	}
+	switch {
+	case !words || cells < 2:
+		l.record(b, i)
+	case last == 0:
+	case same:
+		t.again = true
+		l.begins(t, above)
+	case t.after && known > 1, clash > 0 && (known > 1 || known > 0 && clash > 1):
+		l.begins(t, above)
+	default:
+		l.record(b, i)
+	}
+}
+
+// mayBeHeader reports whether the cells of row i are short texts, and, but after blank rows, none in a column of codes is one.
+func (l *Look) mayBeHeader(b *source.Block, i int, after bool) bool {
 	for col := range b.Cols {
 		cell := b.Cols[col][i]
 		raw := bytes.TrimSpace(b.Bytes(cell))
 		if cell.Kind == source.Empty || len(raw) == 0 {
 			continue
 		}
+		if cell.Kind != source.Text || len(raw) > 60 || bytes.IndexByte(raw, '@') >= 0 || !after && bytes.ContainsAny(raw, digits) && l.Of(col).codes(1) || mappings.NumberOrDate(string(raw)) {
+			return false
+		}
+	}
+	return true
+}
+
+// record notes that row i is a record, and no note: it names a contact point, begins with a number or a code, or fills three cells.
+func (l *Look) record(b *source.Block, i int) {
+	cells := 0
+	for col := range b.Cols {
+		raw := bytes.TrimSpace(b.Bytes(b.Cols[col][i]))
+		if b.Cols[col][i].Kind == source.Empty || len(raw) == 0 {
+			continue
+		}
 		text := string(raw)
-		asks := mappings.OptOutOf(text) != mappings.NoOptOut
-		if cell.Kind != source.Text || len(text) > 60 || valueWord(text) && !asks || mappings.NumberOrDate(text) || strings.Contains(text, "@") {
+		if cells++; cells == 1 && saysTotals(text) {
 			return
 		}
-		cells++
-		if asks || soundsLikeHeader(text) || strings.EqualFold(text, l.Of(col).header()) {
-			known++
+		code := cells == 1 && bytes.ContainsAny(raw, digits) && (mappings.NumberOrDate(text) || !strings.ContainsFunc(text, unicode.IsSpace))
+		if code || cells > 2 || bytes.IndexByte(raw, '@') >= 0 || looksPhone(raw) {
+			l.lastRecord = b.RowNum[i]
+			return
 		}
-		t.optOut = t.optOut || asks
-		other = other || plain(text) != plain(l.Of(col).header())
 	}
-	if other && cells > 1 && known > 1 {
-		l.after = append(l.after, t)
+}
+
+// saysTotals reports whether a text is what stands before totals.
+func saysTotals(text string) bool {
+	return slices.Contains(TotalsWords, mappings.FoldWord(strings.TrimSpace(strings.TrimSuffix(text, ":"))))
+}
+
+// begins notes the header of another table, and with it the title above.
+func (l *Look) begins(t table, title *table) {
+	switch {
+	case title != nil:
+		title.header, title.again = t.row, t.again
+		title.asks = max(title.asks, t.asks)
+	case len(l.after) < titlesKept:
+		l.after = append(l.after, &t)
 	}
+}
+
+const digits = "0123456789"
+
+// codes reports whether most cells of a column, without the last ones read, hold addresses, numbers, dates or codes, and no words.
+func (c *Column) codes(without int) bool {
+	return c != nil && c.figures*2 > c.Filled-without && c.figures > 0
+}
+
+// answers reports whether most cells of a column are answers.
+func (c *Column) answers() bool {
+	if c == nil {
+		return false
+	}
+	rows := 0
+	for word, n := range c.Words {
+		if valueWord(word) {
+			rows += n
+		}
+	}
+	return rows*2 > c.Filled-1 && rows > 0
+}
+
+// ofErased are pieces of what stands where a person was erased, or of the names of firms, and say of other lists that they are ended.
+var ofErased = strings.Fields("delet gelosch geloesch gewist borrad apagad elimin supprim remov entfern verwijder rimoss limitad")
+
+// ofOptOuts are pieces of titles of lists of opt-outs, besides those that headers ask for one by.
+var ofOptOuts = strings.Fields("bounce exclusion suppress complaint einspruch retraits uitschrijving anulacion anulados oposiciones beschwerde plaintes quejas reclami reclamac klachten spamreport")
+
+// titleAt gives what row i may be the title of: nothing but words in one cell, or beside numbers and days words that sound like a list of opt-outs.
+func (l *Look) titleAt(b *source.Block, i int, after bool) *table {
+	t, text, others := table{row: b.RowNum[i], col: -1, after: after, title: true}, "", 0
+	for col := range b.Cols {
+		cell := b.Cols[col][i]
+		raw := bytes.TrimSpace(b.Bytes(cell))
+		switch {
+		case cell.Kind == source.Empty || len(raw) == 0:
+		case t.col < 0:
+			if cell.Kind != source.Text || len(raw) > 100 || bytes.IndexByte(raw, '@') >= 0 || looksPhone(raw) {
+				return nil
+			}
+			t.col, text = col, string(raw)
+		case cell.Kind == source.Text && !mappings.NumberOrDate(string(raw)):
+			return nil
+		default:
+			others++
+		}
+	}
+	if t.col < 0 || !strings.ContainsFunc(text, unicode.IsLetter) || mappings.NumberOrDate(text) || strings.ContainsAny(text, digits) && !strings.ContainsFunc(text, unicode.IsSpace) {
+		return nil
+	}
+	says, answer := term(answers, text)
+	if answer && says != "refused" && says != "withdrawn" {
+		return nil
+	}
+	named := Look{File: text}
+	t.asks = mappings.OptOutOf(text)
+	t.called = answer || t.asks != mappings.NoOptOut && named.called(sheetWords["suppression"]) && !strings.Contains(plain(text), "robinson")
+	t.erased = t.asks == mappings.EndedOptOut && holds(plain(text), ofErased)
+	if answer || named.called(ofOptOuts) {
+		t.asks = mappings.SureOptOut
+	}
+	totals := slices.ContainsFunc(mappings.HeaderWords(text), func(word string) bool { return slices.Contains(TotalsWords, word) })
+	if saysTotals(text) || totals && (others > 0 || strings.ContainsAny(text, digits)) || others > 0 && t.asks == mappings.NoOptOut {
+		return nil
+	}
+	if len(l.after) >= titlesKept {
+		return nil
+	}
+	l.after = append(l.after, &t)
+	return &t
+}
+
+// tables sorts what was noted: further is the first table that must not be read as the first is, and doubtful are rows that may be titles of parts of one
+// table, or its header once more.
+func (l *Look) tables(entity string) (further *table, titles, again []int) {
+	first := slices.IndexFunc(l.Columns, func(c Column) bool { return c.Filled > 0 })
+	register := entity == "consent" || entity == "suppression"
+	for _, t := range l.after {
+		if t.row > l.lastRecord {
+			continue // a note at the end
+		}
+		c := l.Of(t.col)
+		switch {
+		case !t.title && t.again:
+			again = append(again, t.row)
+			continue
+		case !t.title, t.header > 0 && !t.again, t.header > 0 && register:
+			if further == nil {
+				further = t
+			}
+			continue
+		}
+		clash := c.codes(0) || c.Header == "" || c.answers() && !t.called
+		sure := t.asks != mappings.NoOptOut && (t.after || !t.erased)
+		switch {
+		case !register && entity != "case":
+		case entity == "consent" && sure && (clash || t.col == first && (t.called || t.after)):
+			if further == nil {
+				further = t
+			}
+		case clash, t.asks != mappings.NoOptOut && t.col == first:
+			titles = append(titles, t.row)
+		}
+	}
+	return further, titles, again
 }
 
 func (c *Column) header() string {
@@ -125,19 +308,49 @@ func (c *Column) header() string {
 }
 
 // below says that another table begins below the first, and keeps the draft from being a mapping: its rows would be read as those of the first, a yes to an
-// opt-out as one to a consent.
-func (d *Draft) below(l *Look) {
-	for _, t := range l.after {
-		sounds := ""
-		if t.optOut {
-			sounds = ", and sounds like that of a list of opt-outs"
-		}
-		what := fmt.Sprintf("row %d, after blank ones, looks like the header of a second table%s", t.row, sounds)
-		d.Head = append(d.Head, "Attention: "+what+". Its rows would be read as those of the first, and a yes to an opt-out as one to a consent: put the rows from there on into a sheet or file of their own before the export is frozen, and draft anew.")
-		for i := range d.Records {
-			r := &d.Records[i]
-			r.Why = append(r.Why, what+": put its rows into a sheet or file of their own, and draft anew; or remove the condition in: [] if they belong to this table")
-			r.When = append(r.When, mappings.Condition{Column: l.Name(0), In: mappings.Strings{}})
+// opt-out as one to a consent. What may be a title of a part of the table is named.
+func (d *Draft) below(l *Look, entity string) {
+	t, titles, again := l.tables(entity)
+	if len(titles) > 0 {
+		d.Head = append(d.Head, "Attention: "+rowsLook(titles, "looks like a title", "look like titles")+" among the records. If what stands below is a list of another kind, such as one of opt-outs, its rows would be read as those above: give it a sheet or file of its own before the export is frozen.")
+	}
+	if len(again) > 0 {
+		d.Head = append(d.Head, "Attention: "+rowsLook(again, "repeats the header", "repeat the header")+", and would be rejected: remove "+finding.Word(len(again), "it", "them")+" before the export is frozen. If what stands below is another list, give it a sheet or file of its own.")
+	}
+	if t == nil {
+		return
+	}
+	sounds, what := "", fmt.Sprintf("row %d looks like the header of a second table", t.row)
+	if t.after {
+		what = fmt.Sprintf("row %d, after blank ones, looks like the header of a second table", t.row)
+	}
+	if t.title {
+		what = fmt.Sprintf("row %d looks like the title of a second table", t.row)
+		if t.header > 0 {
+			what += fmt.Sprintf(", whose header is row %d", t.header)
 		}
 	}
+	if t.asks != mappings.NoOptOut {
+		sounds = ", and sounds like that of a list of opt-outs"
+	}
+	what += sounds
+	d.Head = append(d.Head, "Attention: "+what+". Its rows would be read as those of the first, and a yes to an opt-out as one to a consent: put the rows from there on into a sheet or file of their own before the export is frozen, and draft anew.")
+	for i := range d.Records {
+		r := &d.Records[i]
+		r.Why = append(r.Why, what+": put its rows into a sheet or file of their own, and draft anew; or remove the condition in: [] if they belong to this table")
+		r.When = append(r.When, mappings.Condition{Column: l.Name(0), In: mappings.Strings{}})
+	}
+}
+
+// rowsLook names rows, the first few by their numbers.
+func rowsLook(rows []int, one, several string) string {
+	var list []string
+	for _, row := range rows[:min(len(rows), 5)] {
+		list = append(list, fmt.Sprint(row))
+	}
+	text := finding.Word(len(rows), "row ", "rows ") + strings.Join(list, ", ")
+	if more := len(rows) - len(list); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + " " + finding.Word(len(rows), one, several)
 }
