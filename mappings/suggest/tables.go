@@ -240,12 +240,21 @@ func (l *Look) titleAt(b *source.Block, i int, after bool) *table {
 			others++
 		}
 	}
-	if t.col < 0 || !strings.ContainsFunc(text, unicode.IsLetter) || mappings.NumberOrDate(text) || strings.ContainsAny(text, digits) && !strings.ContainsFunc(text, unicode.IsSpace) {
+	if t.col < 0 || len(l.after) >= titlesKept || !t.says(text, others > 0) {
 		return nil
+	}
+	l.after = append(l.after, &t)
+	return &t
+}
+
+// says reads the text of what may be a title, and whether it stands beside numbers; it reports false for answers, codes and totals.
+func (t *table) says(text string, counted bool) bool {
+	if !strings.ContainsFunc(text, unicode.IsLetter) || mappings.NumberOrDate(text) || strings.ContainsAny(text, digits) && !strings.ContainsFunc(text, unicode.IsSpace) {
+		return false
 	}
 	says, answer := term(answers, text)
 	if answer && says != "refused" && says != "withdrawn" {
-		return nil
+		return false
 	}
 	named := Look{File: text}
 	t.asks = mappings.OptOutOf(text)
@@ -255,14 +264,13 @@ func (l *Look) titleAt(b *source.Block, i int, after bool) *table {
 		t.asks = mappings.SureOptOut
 	}
 	totals := slices.ContainsFunc(mappings.HeaderWords(text), func(word string) bool { return slices.Contains(TotalsWords, word) })
-	if saysTotals(text) || totals && (others > 0 || strings.ContainsAny(text, digits)) || others > 0 && t.asks == mappings.NoOptOut {
-		return nil
-	}
-	if len(l.after) >= titlesKept {
-		return nil
-	}
-	l.after = append(l.after, &t)
-	return &t
+	return !saysTotals(text) && !(totals && (counted || strings.ContainsAny(text, digits))) && !(counted && t.asks == mappings.NoOptOut)
+}
+
+// OptOutTitle reports whether a text that stands alone in its row sounds like the title of a list of opt-outs.
+func OptOutTitle(text string) bool {
+	var t table
+	return t.says(text, false) && t.asks != mappings.NoOptOut && !t.erased
 }
 
 // tables sorts what was noted: further is the first table that must not be read as the first is, and doubtful are rows that may be titles of parts of one
