@@ -29,6 +29,7 @@ type Look struct {
 	last   int      // the last row that held something
 
 	lastRecord int // the last row that is no title or header
+	judged     int // rows of one cell that were looked at as titles
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
@@ -57,15 +58,17 @@ type Column struct {
 	Words   map[string]int // folded word to rows; nil when there are too many
 	Hidden  int            // rows whose words are not kept: one that must not be shown was among them, and they are none of our lists
 
-	as      map[string]string // folded word to the word as the file first has it
-	also    map[string]bool   // folded words that some cell spells otherwise, or with blanks around
-	list    []string          // folded words of the data-validation list of its cells that no row holds
-	had     int               // words of that list
-	sums    map[string]int    // words of the rows of totals to rows
-	totals  map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
-	figures int               // cells that hold a digit or an address, or are no text
-	objects int               // cells that hold a list or an object of JSON
-	marked  int               // cells with one apostrophe in front
+	as       map[string]string // folded word to the word as the file first has it
+	also     map[string]bool   // folded words that some cell spells otherwise, or with blanks around
+	list     []string          // folded words of the data-validation list of its cells that no row holds
+	had      int               // words of that list
+	sums     map[string]int    // words of the rows of totals to rows
+	totals   map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
+	counted  int               // cells when answers were last counted
+	answered bool              // most of them were
+	figures  int               // cells that hold a digit or an address, or are no text
+	objects  int               // cells that hold a list or an object of JSON
+	marked   int               // cells with one apostrophe in front
 
 	rows []uint64 // a digest of each cell, 0 for a blank one
 }

@@ -95,8 +95,11 @@ type table struct {
 	title  bool
 }
 
-// titlesKept bounds the rows that may be titles: where there are more, they are cells of a list.
-const titlesKept = 200
+// Bounds of the rows that may be titles: where there are more, they are cells of a list.
+const (
+	titlesKept   = 200 // that sound like none of opt-outs
+	titlesJudged = 10_000
+)
 
 // watch notes rows below the first that are the header of another table, or may be its title.
 func (l *Look) watch(b *source.Block, i int) {
@@ -107,24 +110,22 @@ func (l *Look) watch(b *source.Block, i int) {
 		return
 	}
 	t := table{row: row, after: last > 0 && row > last+1}
-	cells, known, clash, same := 0, 0, 0, true
-	words := l.mayBeHeader(b, i, t.after)
+	cells, known, clash := 0, 0, 0
+	words, same := l.mayBeHeader(b, i, t.after)
 	for col := 0; col < len(b.Cols) && words; col++ {
 		text := strings.TrimSpace(string(b.Bytes(b.Cols[col][i])))
 		if b.Cols[col][i].Kind == source.Empty || text == "" {
 			continue
 		}
 		cells++
-		asks, header := mappings.OptOutOf(text), l.Of(col).header()
-		same = same && plain(text) == plain(header)
-		says := !same && valueWord(text)
+		asks, says, c := mappings.OptOutOf(text), !same && valueWord(text), l.Of(col)
 		if says && asks == mappings.NoOptOut {
 			words = false
 		}
-		if asks != mappings.NoOptOut || soundsLikeHeader(text) || strings.EqualFold(text, header) {
+		if asks != mappings.NoOptOut || soundsLikeHeader(text) || strings.EqualFold(text, c.header()) {
 			known++
 		}
-		if c := l.Of(col); c.codes(1) && !strings.ContainsAny(text, digits) || !says && c.answers() {
+		if c.codes(1) && !strings.ContainsAny(text, digits) || !says && c.answers() {
 			clash++
 		}
 		t.asks = max(t.asks, asks)
@@ -143,19 +144,25 @@ func (l *Look) watch(b *source.Block, i int) {
 	}
 }
 
-// mayBeHeader reports whether the cells of row i are short texts, and, but after blank rows, none in a column of codes is one.
-func (l *Look) mayBeHeader(b *source.Block, i int, after bool) bool {
+// mayBeHeader reports whether the cells of row i are short texts that a header may hold, or are those of the header once more: but after blank rows, one at
+// least stands in a column of codes or answers, and none is a code. It is asked of every row.
+func (l *Look) mayBeHeader(b *source.Block, i int, after bool) (may, same bool) {
+	may, same = after, true
 	for col := range b.Cols {
 		cell := b.Cols[col][i]
 		raw := bytes.TrimSpace(b.Bytes(cell))
 		if cell.Kind == source.Empty || len(raw) == 0 {
 			continue
 		}
-		if cell.Kind != source.Text || len(raw) > 60 || bytes.IndexByte(raw, '@') >= 0 || !after && bytes.ContainsAny(raw, digits) && l.Of(col).codes(1) || mappings.NumberOrDate(string(raw)) {
-			return false
+		c := l.Of(col)
+		codes, figures := c.codes(1), bytes.ContainsAny(raw, digits)
+		if cell.Kind != source.Text || len(raw) > 60 || bytes.IndexByte(raw, '@') >= 0 || figures && (codes && !after || mappings.NumberOrDate(string(raw))) {
+			return false, false
 		}
+		may = may || codes || c.answers()
+		same = same && strings.EqualFold(string(raw), strings.TrimSpace(c.header()))
 	}
-	return true
+	return may || same, same
 }
 
 // record notes that row i is a record, and no note: it names a contact point, begins with a number or a code, or fills three cells.
@@ -170,7 +177,7 @@ func (l *Look) record(b *source.Block, i int) {
 		if cells++; cells == 1 && saysTotals(text) {
 			return
 		}
-		code := cells == 1 && bytes.ContainsAny(raw, digits) && (mappings.NumberOrDate(text) || !strings.ContainsFunc(text, unicode.IsSpace))
+		code := cells == 1 && bytes.ContainsAny(raw, digits) && (!strings.ContainsFunc(text, unicode.IsSpace) || mappings.NumberOrDate(text))
 		if code || cells > 2 || bytes.IndexByte(raw, '@') >= 0 || looksPhone(raw) {
 			l.lastRecord = b.RowNum[i]
 			return
@@ -189,7 +196,7 @@ func (l *Look) begins(t table, title *table) {
 	case title != nil:
 		title.header, title.again = t.row, t.again
 		title.asks = max(title.asks, t.asks)
-	case len(l.after) < titlesKept:
+	case len(l.after) < titlesJudged:
 		l.after = append(l.after, &t)
 	}
 }
@@ -201,10 +208,13 @@ func (c *Column) codes(without int) bool {
 	return c != nil && c.figures*2 > c.Filled-without && c.figures > 0
 }
 
-// answers reports whether most cells of a column are answers.
+// answers reports whether most cells of a column are answers: they are counted anew when there are twice as many.
 func (c *Column) answers() bool {
 	if c == nil {
 		return false
+	}
+	if c.Filled < 2*c.counted && c.Filled > c.counted {
+		return c.answered
 	}
 	rows := 0
 	for word, n := range c.Words {
@@ -212,7 +222,8 @@ func (c *Column) answers() bool {
 			rows += n
 		}
 	}
-	return rows*2 > c.Filled-1 && rows > 0
+	c.counted, c.answered = c.Filled, rows*2 > c.Filled-1 && rows > 0
+	return c.answered
 }
 
 // ofErased are pieces of what stands where a person was erased, or of the names of firms, and say of other lists that they are ended.
@@ -234,13 +245,17 @@ func (l *Look) titleAt(b *source.Block, i int, after bool) *table {
 				return nil
 			}
 			t.col, text = col, string(raw)
-		case cell.Kind == source.Text && !mappings.NumberOrDate(string(raw)):
+		case cell.Kind == source.Text && (!bytes.ContainsAny(raw, digits) || !mappings.NumberOrDate(string(raw))):
 			return nil
 		default:
 			others++
 		}
 	}
-	if t.col < 0 || len(l.after) >= titlesKept || !t.says(text, others > 0) {
+	words := !l.Of(t.col).codes(0) && !slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Index != t.col && c.Filled > 0 }) // a list of one column
+	if t.col < 0 || l.judged >= titlesJudged || words && l.Rows > 0 {
+		return nil
+	}
+	if l.judged++; !t.says(text, others > 0) || len(l.after) >= titlesKept && t.asks == mappings.NoOptOut {
 		return nil
 	}
 	l.after = append(l.after, &t)
