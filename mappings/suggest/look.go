@@ -28,8 +28,9 @@ type Look struct {
 	above  *table   // the title that the last row may be
 	last   int      // the last row that held something
 
-	lastRecord int // the last row that is no title or header
-	judged     int // rows of one cell that were looked at as titles
+	lastRecord int     // the last row that is no title or header
+	over       []table // titles above the header that sound like a list of opt-outs
+	judged     int     // rows of one cell that were looked at as titles
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
@@ -117,6 +118,7 @@ func (l *Look) column(i int) *Column {
 func (l *Look) Add(b *source.Block) {
 	for i := range b.Rows() {
 		if b.RowNum[i] <= l.HeaderRow || b.RowNum[i] < l.FirstRow {
+			l.overhead(b, i)
 			continue
 		}
 		holds, first, word, reached := false, -1, "", false

@@ -43,7 +43,9 @@ func (d *Draft) beside(second *Look, ctx *Context) {
 	var list []Record
 	kinds := slices.DeleteFunc(second.Kinds(), func(k Kind) bool { return k.Entity != "suppression" && k.Entity != "consent" })
 	if len(kinds) > 0 {
-		other := suggest(second, ctx, &kinds[0])
+		inner := *second
+		inner.over = nil // asked about where the tables are told apart
+		other := suggest(&inner, ctx, &kinds[0])
 		list = other.Records
 		d.Head = append(d.Head, other.Head...)
 	} else {
@@ -141,6 +143,37 @@ func (l *Look) watch(b *source.Block, i int) {
 		l.begins(t, above)
 	default:
 		l.record(b, i)
+	}
+}
+
+// overhead notes the titles above the header that sound like a list of opt-outs.
+func (l *Look) overhead(b *source.Block, i int) {
+	if b.RowNum[i] >= max(l.HeaderRow, l.FirstRow) || len(l.over) >= titlesKept {
+		return
+	}
+	for col := range b.Cols {
+		text := strings.TrimSpace(string(b.Bytes(b.Cols[col][i])))
+		t := table{row: b.RowNum[i], col: col}
+		if b.Cols[col][i].Kind == source.Text && text != "" && len(text) <= 100 && !strings.Contains(text, "@") && t.says(text, false) && t.asks != mappings.NoOptOut && !t.erased {
+			l.over = append(l.over, t)
+		}
+	}
+}
+
+// under asks about the consents of a table whose title sounds like a list of opt-outs: a yes below it may be one to an opt-out. Columns from first up to end
+// are the table's; where it is the only one, its title is named.
+func (d *Draft) under(l *Look, records []Record, first, end int, alone bool) {
+	at := slices.IndexFunc(l.over, func(t table) bool { return t.col >= first && t.col < end })
+	if at < 0 || !slices.ContainsFunc(records, func(r Record) bool { return r.Entity == "consent" }) {
+		return
+	}
+	what := fmt.Sprintf("the title in column %s of row %d sounds like that of a list of opt-outs", source.Letters(l.over[at].col), l.over[at].row)
+	d.Head = append(d.Head, "Attention: "+what+". If what stands below is one, a yes in it is none to a consent: map its rows as suppressions.")
+	for i := range records {
+		if r := &records[i]; !alone && r.Entity == "consent" {
+			r.Why = append(r.Why, what+": map its rows as suppressions, or remove the condition in: [] if they are consents")
+			r.When = append(r.When, mappings.Condition{Column: l.Name(first), In: mappings.Strings{}})
+		}
 	}
 }
 

@@ -140,3 +140,32 @@ func TestTitleOrHeaderBelow(t *testing.T) {
 		}
 	}
 }
+
+// A title above one of two tables side by side that sounds like a list of opt-outs asks about the consents below it; above the only table it is named.
+func TestTitlesAboveTheHeader(t *testing.T) {
+	for _, tc := range []struct {
+		lines    []string
+		asks     string // the record
+		attended bool
+	}{
+		{[]string{"Opt-outs|||Newsletter|", "E-mail|Consent||E-mail|Consent", "a@example.org|Y||b@example.org|N", "c@example.org|N||d@example.org|Y"}, "records[0].when.in", true},
+		{[]string{"Newsletter|||Abmeldungen|", "E-mail|Consent||E-mail|Consent", "a@example.org|Y||b@example.org|N", "c@example.org|N||d@example.org|Y"}, "records[1].when[1].in", true},
+		{[]string{"Newsletter|||Partner|", "E-mail|Consent||E-mail|Consent", "a@example.org|Y||b@example.org|N", "c@example.org|N||d@example.org|Y"}, "", false},
+		{[]string{"Bajas||", "ID|E-mail|Newsletter", "K1|a@example.org|Y", "K2|b@example.org|N"}, "", true},
+		{[]string{"Newsletter 2026||", "ID|E-mail|Newsletter", "K1|a@example.org|Y", "K2|b@example.org|N"}, "", false},
+	} {
+		l := NewLook("x.csv", "", 1, 2, strings.Split(tc.lines[1], "|"))
+		l.Add(blockOf(tc.lines))
+		_, text, asked := suggested(t, l)
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+		var in []string
+		for _, path := range asked {
+			if strings.HasSuffix(path, ".in") {
+				in = append(in, path)
+			}
+		}
+		if strings.Join(in, " ") != tc.asks || strings.Contains(text, "sounds like that of a list of opt-outs. If") != tc.attended {
+			t.Errorf("%q: asks %v\n%s", tc.lines, asked, text)
+		}
+	}
+}
