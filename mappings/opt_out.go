@@ -28,7 +28,7 @@ var (
 	barring = strings.Fields("sperr verbot abgemeld abmeld abbestell optout optedout unsub widerspr widerruf suppress withdr objection objected blacklist blocklist geblock geblokk gebann unterdruck onderdruk")
 	// barred are the beginnings of words that say the same.
 	barred = strings.Fields("robinson block bloq blocc blokk bloctel exclu esclu ausschl ausgeschl uitgeslo uitsluit escluid refus rifiut recusa recuso recuse rechaz abgelehnt ablehn weiger verweiger geweiger declin " +
-		"reject rejet denied deny interdi prohib proib vietat verbod forbid banned untersag unerwunscht unwanted ongewenst indesider oppos opos objecion objecao objecoes obiez bezwaar verzet " +
+		"reject rejet denied deny interdi prohib proib vietat verbod forbid banned untersag unerwunscht unwanted ongewenst indesider oppos opos objecion objecao objecoes obiez bezwaar bezwaren verzet " +
 		"baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr austrag ausgetrag ingetrokk intrekk revoc revog revok revoqu dnc supres soppress " +
 		"negato negata negado negada denegad rejeit respint afgewez afgekeur zuruckgewies zurueckgewies verwehrt versagt disapprov disagree dissent dissens")
 	// harmless begin like those, and bar nothing.

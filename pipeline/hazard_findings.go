@@ -130,7 +130,7 @@ func (r *readProfile) sheetHazards(workbook bool) (list []hazard) {
 		say("row.totals", -1, h.totals, "%s like totals", finding.Count(h.totals.N, "row looks", "rows look"))
 	}
 	if h.tables.N > 0 {
-		say("sheet.several_tables", -1, h.tables, "%s like headers of further tables", finding.Count(h.tables.N, "row after blank ones looks", "rows after blank ones look"))
+		say("sheet.several_tables", -1, h.tables, "%s of further tables", finding.Count(h.tables.N, "row looks like the title or header", "rows look like titles or headers"))
 	} else if col, ok := r.besides(); ok {
 		say("sheet.several_tables", col, source.Places{}, "the header has a gap before column %s, with columns on both sides: there may be two tables beside each other", source.Letters(col))
 	}

@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"bytes"
+	"slices"
 
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
+	"sheetlift/mappings/suggest"
 )
 
 // columnHazards counts what is doubtful about a column besides its kinds. Like the profile it keeps hashes, never values.
@@ -148,7 +150,9 @@ type sheetHazards struct {
 	samples source.Places
 	totals  source.Places
 	total   int           // last row that begins like a total, wherever it stands
-	tables  source.Places // headers of further tables below the first
+	tables  source.Places // titles and headers of further tables below the first
+	title   int           // row before that may be such a title, if more than notes follow
+	lone    bool          // the row before holds one text alone
 	row     int           // last row
 }
 
@@ -168,8 +172,18 @@ func (s *sheetProfile) hazardRows(b *source.Block) {
 	h := &s.hazards
 	for n, i := range s.below {
 		row := b.RowNum[i]
-		if h.row > s.headerRow && row > h.row+1 && n+1 < len(s.below) && headerAfterGap(b, i, s.below[n+1]) {
+		if h.title > 0 && s.filled[i] > 1 {
+			h.tables.Add(h.title)
+		}
+		if h.row > s.headerRow && (row > h.row+1 || h.lone) && n+1 < len(s.below) && headerAfterGap(b, i, s.below[n+1]) {
 			h.tables.Add(row)
+		}
+		h.title, h.lone = 0, false
+		if s.filled[i] == 1 && len(s.header) > 1 {
+			var optOuts bool
+			if h.lone, optOuts = s.title(b, i); optOuts {
+				h.title = row
+			}
 		}
 		h.row = row
 		if i >= len(s.odd) || s.odd[i] == 0 {
@@ -187,7 +201,25 @@ func (s *sheetProfile) hazardRows(b *source.Block) {
 	}
 }
 
-// headerAfterGap reports whether row i, which comes after blank rows, looks like the header of another table: nothing but short
+// title reports whether the only cell of row i holds words, as a title does, and whether they sound like that of a list of opt-outs. A word in a column of
+// answers is one of them.
+func (s *sheetProfile) title(b *source.Block, i int) (words, optOuts bool) {
+	for col := range b.Cols {
+		c := &b.Cols[col][i]
+		if c.Kind == source.Empty {
+			continue
+		}
+		v := b.Bytes(*c)
+		if c.Kind != source.Text || len(v) > 60 || bytes.IndexByte(v, '@') >= 0 {
+			return false, false
+		}
+		first := !slices.ContainsFunc(s.columns[:col], func(p *columnProfile) bool { return p.filled > 0 })
+		return true, first && suggest.OptOutTitle(string(v))
+	}
+	return false, false
+}
+
+// headerAfterGap reports whether row i, which comes after blank rows or a title, looks like the header of another table: nothing but short
 // words, and below it, in one of their columns at least, something that is no word.
 func headerAfterGap(b *source.Block, i, below int) bool {
 	if b.RowNum[below] != b.RowNum[i]+1 {

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,10 @@ func TestHazards(t *testing.T) {
 		{name: "totals", rule: "row.totals", n: 1, first: 26, last: 26, rows: append(cleanRows(24, nil), []any{"Total:", nil, nil, nil, nil, nil, nil})},
 		{name: "a word that stands for totals elsewhere", rows: cleanRows(24, func(rows [][]any) { rows[4][6] = "Total" })},
 		{name: "tables below", rule: "sheet.several_tables", n: 1, first: 28, last: 28, rows: append(cleanRows(24, nil), nil, nil, []any{"Name", "Since"}, []any{"Ulm", "2020-01-01"})},
+		{name: "title below", rule: "sheet.several_tables", n: 1, first: 26, last: 26, rows: slices.Concat(cleanRows(24, nil), [][]any{{"Do not contact"}}, cleanRows(1, nil)[1:])},
+		{name: "title and header below", rule: "sheet.several_tables", n: 2, first: 27, last: 28, rows: append(cleanRows(24, nil), nil, []any{"Abmeldungen"}, []any{"Name", "Since"}, []any{"Ulm", "2020-01-01"})},
+		{name: "a title of another kind", rows: slices.Concat(cleanRows(24, nil), [][]any{{"Sales North"}}, cleanRows(1, nil)[1:])},
+		{name: "notes at the end", rows: append(cleanRows(24, nil), nil, []any{"* N: opted out by phone"}, []any{"Do not contact"})},
 		{name: "a blank row", rows: append(cleanRows(24, nil), nil, cleanRows(1, nil)[1])},
 		{name: "tables beside", rule: "sheet.several_tables", column: "I", rows: cleanRows(24, func(rows [][]any) {
 			for i := range rows {

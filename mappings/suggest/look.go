@@ -24,8 +24,13 @@ type Look struct {
 	Columns   []Column
 
 	beyond []Column // of another table beside it; their headers count where one repeats
-	after  []table  // below the first
+	after  []*table // below the first
+	above  *table   // the title that the last row may be
 	last   int      // the last row that held something
+
+	lastRecord int     // the last row that is no title or header
+	over       []table // titles above the header that sound like a list of opt-outs
+	judged     int     // rows of one cell that were looked at as titles
 
 	seed  maphash.Seed
 	shown []string // headers as they may be shown
@@ -54,14 +59,17 @@ type Column struct {
 	Words   map[string]int // folded word to rows; nil when there are too many
 	Hidden  int            // rows whose words are not kept: one that must not be shown was among them, and they are none of our lists
 
-	as      map[string]string // folded word to the word as the file first has it
-	also    map[string]bool   // folded words that some cell spells otherwise, or with blanks around
-	list    []string          // folded words of the data-validation list of its cells that no row holds
-	had     int               // words of that list
-	sums    map[string]int    // words of the rows of totals to rows
-	totals  map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
-	objects int               // cells that hold a list or an object of JSON
-	marked  int               // cells with one apostrophe in front
+	as       map[string]string // folded word to the word as the file first has it
+	also     map[string]bool   // folded words that some cell spells otherwise, or with blanks around
+	list     []string          // folded words of the data-validation list of its cells that no row holds
+	had      int               // words of that list
+	sums     map[string]int    // words of the rows of totals to rows
+	totals   map[string]int    // words for totals with which a row begins to rows; -1 where one names a contact point
+	counted  int               // cells when answers were last counted
+	answered bool              // most of them were
+	figures  int               // cells that hold a digit or an address, or are no text
+	objects  int               // cells that hold a list or an object of JSON
+	marked   int               // cells with one apostrophe in front
 
 	rows []uint64 // a digest of each cell, 0 for a blank one
 }
@@ -110,6 +118,7 @@ func (l *Look) column(i int) *Column {
 func (l *Look) Add(b *source.Block) {
 	for i := range b.Rows() {
 		if b.RowNum[i] <= l.HeaderRow || b.RowNum[i] < l.FirstRow {
+			l.overhead(b, i)
 			continue
 		}
 		holds, first, word, reached := false, -1, "", false
@@ -122,7 +131,7 @@ func (l *Look) Add(b *source.Block) {
 			padded := len(raw)
 			raw = bytes.TrimSpace(raw)
 			if !holds && cell.Kind == source.Text && len(raw) <= 32 {
-				if text := strings.TrimSpace(strings.TrimSuffix(string(raw), ":")); slices.Contains(TotalsWords, mappings.FoldWord(text)) {
+				if saysTotals(string(raw)) {
 					first, word = col, string(raw)
 				}
 			}
@@ -163,6 +172,9 @@ func (l *Look) keep(col int, raw []byte) {
 
 func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	c.Filled++
+	if cell.Kind != source.Text || bytes.ContainsAny(raw, "0123456789@") {
+		c.figures++
+	}
 	switch {
 	case cell.Kind == source.Number && (cell.Class == source.Date || cell.Class == source.DateTime):
 		c.Dates.Cells++

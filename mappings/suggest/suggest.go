@@ -80,11 +80,14 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
+	ours := len(d.Records)
 	if second != nil {
 		d.Head = append(d.Head, beside)
 		d.beside(second, ctx)
+		d.under(second, d.Records[ours:], slices.IndexFunc(second.Columns, func(c Column) bool { return c.Filled > 0 }), len(second.Columns), false)
 	}
-	d.below(l)
+	d.under(l, d.Records[:ours], 0, len(l.Columns), second == nil)
+	d.below(l, kind.Entity)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
 	}

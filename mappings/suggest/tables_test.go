@@ -64,3 +64,108 @@ func TestSecondTableBelow(t *testing.T) {
 		}
 	}
 }
+
+// A list of opt-outs below a title, or below a header without blank rows, is told with its row, and the draft is no mapping: its answers came in as given.
+func TestTitleOrHeaderBelow(t *testing.T) {
+	// A line of nothing but - is a blank row.
+	look := func(lines ...string) *Look {
+		l := NewLook("x.csv", "", 1, 1, strings.Split(lines[0], "|"))
+		b := blockOf(slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return line == "-" }))
+		b.RowNum = nil
+		for i, line := range lines {
+			if line != "-" {
+				b.RowNum = append(b.RowNum, i+1)
+			}
+		}
+		l.Add(b)
+		return l
+	}
+	codes := []string{"ID|E-mail|Newsletter", "K1|a@example.org|Y", "K2|b@example.org|N", "K3|c@example.org|Y"}
+	names := []string{"Name|E-mail|Newsletter", "Anna Berg|a@example.org|Y", "Bea Tal|b@example.org|N", "Cem Ort|c@example.org|Y"}
+	const attention, nothing = "Attention", ""
+	type variant struct {
+		top   []string
+		below []string
+		want  string
+	}
+	var list []variant
+	for _, title := range strings.Split("Do not contact|Unsubscribed|Opt-outs|Suppression list|Withdrawn|Complaints|=== OPTED OUT ===|Opt-outs 2023|Abmeldungen|Nicht kontaktieren|Widersprüche|Einsprüche|Sperrliste|Gekündigt|Désabonnés|Ne pas contacter|"+
+		"Liste d'opposition|Retraits|Bajas|No contactar|Cancelaciones|Oposiciones|Disiscritti|Non contattare|Revoche|Cancellati|Descadastrados|Não contactar|Cancelamentos|Revogações|Afmeldingen|Uitgeschreven|Niet benaderen|Bezwaren|Uitschrijvingen", "|") {
+		list = append(list, variant{codes, []string{title, "K9|d@example.org|Y"}, "row 5 looks like the title of a second table, and sounds"},
+			variant{codes, []string{"-", title, "K9|d@example.org|Y"}, "row 6 looks like the title of a second table, and sounds"},
+			variant{codes, []string{"|" + title, "K9|d@example.org|Y"}, "row 5 looks like the title of a second table, and sounds"})
+	}
+	list = append(list, []variant{
+		{codes, []string{"-", "Do not contact", "ID|E-mail|Opted out", "K9|d@example.org|Y"}, "row 6 looks like the title of a second table, whose header is row 7, and sounds"},
+		{codes, []string{"Do not contact", "-", "ID|E-mail|Opted out", "K9|d@example.org|Y"}, "row 5 looks like the title of a second table, whose header is row 7, and sounds"},
+		{codes, []string{"Do not contact", "ID|E-mail|Newsletter", "K9|d@example.org|Y"}, "row 5 looks like the title of a second table, whose header is row 6, and sounds"},
+		{codes, []string{"Former customers", "ID|E-mail|Newsletter", "K9|d@example.org|Y"}, "row 5 looks like the title of a second table, whose header is row 6."},
+		{codes, []string{"ID|E-mail|Opted out", "K9|d@example.org|Y"}, "row 5 looks like the header of a second table, and sounds"},
+		{codes, []string{"Nr|Adresse|Abgemeldet", "K9|d@example.org|Y"}, "row 5 looks like the header of a second table, and sounds"},
+		{codes[:1], []string{"Unsubscribed", "K9|d@example.org|Y", "Subscribed", "K1|a@example.org|Y"}, "row 2 looks like the title of a second table, and sounds"},
+		{names, []string{"Abmeldungen", "Dora Eck|d@example.org|Y"}, "row 5 looks like the title of a second table, and sounds"},
+		{names, []string{"-", "Do not contact", "Dora Eck|d@example.org|Y"}, "row 6 looks like the title of a second table, and sounds"},
+		{names, []string{"Name|E-mail|Opted out", "Dora Eck|d@example.org|Y"}, "row 5 looks like the header of a second table, and sounds"},
+		{[]string{"E-mail|Newsletter", "a@example.org|Y", "b@example.org|N"}, []string{"Unsubscribed", "d@example.org|Y"}, "row 4 looks like the title of a second table, and sounds"},
+
+		{codes, []string{"Total: 3"}, nothing},
+		{codes, []string{"Total|3"}, nothing},
+		{codes, []string{"-", "Total||3"}, nothing},
+		{codes, []string{"Stand: 2026-01-01"}, nothing},
+		{codes, []string{"* N means opted out by phone", "** see CRM"}, nothing},
+		{codes, []string{"-", "Summary", "Opt-ins|2", "Opt-outs|1"}, nothing},
+		{codes, []string{"Opt-outs: 1", "Total: 3"}, nothing},
+		{codes, []string{"Do not contact"}, nothing},
+		{codes, []string{"-", "Example Ltd", "Confidential"}, nothing},
+		{codes, []string{"Sales North", "K4|d@example.org|N", "Marketing", "K5|e@example.org|Y"}, "rows 5, 7 look like titles"},
+		{codes, []string{"Acme Limitada", "K4|d@example.org|N"}, attention},
+		{codes, []string{"deleted", "K4|d@example.org|N"}, attention},
+		{codes, []string{"Page 1 of 2", "K4|d@example.org|N"}, attention},
+		{codes, []string{"ID|E-mail|Newsletter", "K4|d@example.org|N"}, "row 5 repeats the header"},
+		{codes, []string{"K4||", "|d@example.org|Y", "K6|unknown|N"}, nothing},
+		{codes, []string{"||Unsubscribed", "K4|d@example.org|N"}, nothing},
+		{codes, []string{"Subtotal|2", "K4|d@example.org|N", "Total|3"}, nothing},
+		{names, []string{"Peter Block", "Dora Eck|d@example.org|Y"}, attention},
+		{names, []string{"Karl Robinson", "Dora Eck|d@example.org|Y"}, attention},
+		{[]string{"ID|E-mail|Newsletter|Comment", "K1|a@example.org|Y|called", "K2|b@example.org|N|none wanted"}, []string{"|||unsubscribed by phone", "K4|d@example.org|N|Opt-out"}, nothing},
+		{[]string{"Code|Name", "newsletter|Newsletter", "partner|Partner offers"}, []string{"Marketing", "optin|Subscription"}, nothing},
+	}...)
+	for _, tc := range list {
+		lines := slices.Concat(tc.top, tc.below)
+		_, text, asked := suggested(t, look(lines...))
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+		further := strings.Contains(tc.want, "second table")
+		if slices.Contains(asked, "records[0].when.in") != further || !strings.Contains(text, tc.want) || tc.want == nothing && (strings.Contains(text, "like a title") || strings.Contains(text, "like titles") || strings.Contains(text, "repeats")) {
+			t.Errorf("%q: want %q, asks %v\n%s", lines, tc.want, asked, text)
+		}
+	}
+}
+
+// A title above one of two tables side by side that sounds like a list of opt-outs asks about the consents below it; above the only table it is named.
+func TestTitlesAboveTheHeader(t *testing.T) {
+	for _, tc := range []struct {
+		lines    []string
+		asks     string // the record
+		attended bool
+	}{
+		{[]string{"Opt-outs|||Newsletter|", "E-mail|Consent||E-mail|Consent", "a@example.org|Y||b@example.org|N", "c@example.org|N||d@example.org|Y"}, "records[0].when.in", true},
+		{[]string{"Newsletter|||Abmeldungen|", "E-mail|Consent||E-mail|Consent", "a@example.org|Y||b@example.org|N", "c@example.org|N||d@example.org|Y"}, "records[1].when[1].in", true},
+		{[]string{"Newsletter|||Partner|", "E-mail|Consent||E-mail|Consent", "a@example.org|Y||b@example.org|N", "c@example.org|N||d@example.org|Y"}, "", false},
+		{[]string{"Bajas||", "ID|E-mail|Newsletter", "K1|a@example.org|Y", "K2|b@example.org|N"}, "", true},
+		{[]string{"Newsletter 2026||", "ID|E-mail|Newsletter", "K1|a@example.org|Y", "K2|b@example.org|N"}, "", false},
+	} {
+		l := NewLook("x.csv", "", 1, 2, strings.Split(tc.lines[1], "|"))
+		l.Add(blockOf(tc.lines))
+		_, text, asked := suggested(t, l)
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+		var in []string
+		for _, path := range asked {
+			if strings.HasSuffix(path, ".in") {
+				in = append(in, path)
+			}
+		}
+		if strings.Join(in, " ") != tc.asks || strings.Contains(text, "sounds like that of a list of opt-outs. If") != tc.attended {
+			t.Errorf("%q: asks %v\n%s", tc.lines, asked, text)
+		}
+	}
+}

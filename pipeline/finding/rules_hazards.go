@@ -58,7 +58,7 @@ var hazardRules = []Rule{
 		"Delete the rows in the export, or skip them in the mapping with a reason."},
 	{"sheet.several_tables", Validation, Warning, Column,
 		"The sheet seems to hold more than one table; only the first is read by its header.",
-		"a second list below a blank row, with a header of its own",
+		"a second list below a blank row or a title such as Do not contact, with or without a header of its own",
 		"Put each table on a sheet of its own."},
 
 	// Times.
