@@ -26,9 +26,16 @@ func (c *columnStats) answers(raw []byte) {
 // stands beside a word such as is.
 var ordinaryWords = strings.Fields("vip customer kunde client cliente klant member mitglied membre miembro socio membro lid company firma business gewerblich admin employee mitarbeiter test deleted geloscht archived archiviert primary main premium guest gast tax vat paid bezahlt student staff locked")
 
-// ordinary reports whether a header asks something that is no consent, such as whether somebody is a customer.
+// ordinary reports whether a header asks something that is no consent, such as whether somebody is a customer or an order was confirmed, or for an opt-out, to
+// which a no says nothing.
 func ordinary(header string) bool {
-	words := slices.DeleteFunc(HeaderWords(header), func(word string) bool {
+	words := HeaderWords(header)
+	if OptOutOf(header) == SureOptOut || slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains(otherWhole, word) || holdsOne(strings.ReplaceAll(word, "consent", ""), otherConfirmed) || holdsOne(word, otherAsWell)
+	}) {
+		return true
+	}
+	words = slices.DeleteFunc(words, func(word string) bool {
 		return slices.Contains([]string{"is", "ist", "est", "es", "e", "yes", "no", "ja", "nein", "j", "n", "y"}, word)
 	})
 	return len(words) == 1 && slices.Contains(ordinaryWords, strings.TrimPrefix(words[0], "is"))
