@@ -27,7 +27,7 @@ func (s *suggestion) isState(col int) (state, bare, confirmed bool) {
 	yes := s.look.yes(col)
 	for _, word := range yes {
 		says, _ := term(answers, word)
-		if says == "yes" {
+		if header := plain(c.Header); says == "yes" && (fits("state", header) < 100 || fits("asks", header) > 0) {
 			return false, false, false // an answer
 		}
 		bare = bare && slices.Contains(bareStates, mappings.SameWord(word))
@@ -75,7 +75,7 @@ func (l *Look) stateGate(s *suggestion, col int) (g gate) {
 	for _, word := range c.vocabulary() {
 		says, known := term(answers, word)
 		switch {
-		case says == "given":
+		case says == "given", says == "yes":
 			yes = append(yes, c.As(word))
 		case says != "" || !known && s.ofContact(word):
 			hard = append(hard, c.As(word))
@@ -108,7 +108,7 @@ func (s *suggestion) onlyNoes(r Record, col int) *Record {
 		}
 		enum, no := map[string]mappings.Strings{}, mappings.Strings(nil)
 		for term, words := range f.Spec.Enum {
-			if term != "given" {
+			if term != "given" && term != "yes" {
 				enum[term] = words
 				no = append(no, words...)
 			}
@@ -119,6 +119,12 @@ func (s *suggestion) onlyNoes(r Record, col int) *Record {
 		slices.Sort(no)
 		r.Fields = slices.Clone(r.Fields)
 		r.Fields[i].Spec.Enum = enum
+		if enum["no"] == nil {
+			r.Fields[i].Spec.Polarity = ""
+		}
+		if _, named := s.at["purpose"]; !named && s.general(col) {
+			s.everyPurpose(&r)
+		}
 		r.When = []mappings.Condition{{Column: s.look.Name(col), In: no}}
 		r.Why = append(slices.Clone(r.Why), "its other words only say in which state the answer beside it is, and a no counts wherever it stands")
 		return &r

@@ -43,6 +43,8 @@ func TestStateIsNoSecondConsent(t *testing.T) {
 		{"a:given b:withdrawn c:-", "E-Mail|Newsletter|Status;a@x|subscribed|confirmed;b@x|unsubscribed|confirmed;c@x|subscribed|pending"},
 		{"a:given b:refused c:withdrawn", "E-Mail|Newsletter|Status;a@x|Y|subscribed;b@x|N|subscribed;c@x|Y|unsubscribed"},
 		{"a:given b:refused c:refused", "E-Mail|SMS consent|Status;a@x|Y|verified;b@x|N|verified;c@x|N|pending"},
+		{"a:given b:refused c:refused", "E-Mail|Newsletter|Status;a@x|Y|1;b@x|N|1;c@x|Y|0"},
+		{"a:given+refused b:refused+given c:withdrawn", "E-Mail|Newsletter|SMS|Status;a@x|Y|N|subscribed;b@x|N|Y|subscribed;c@x|Y|Y|unsubscribed"},
 		{"a:given+given b:given+refused c:-", "E-Mail|Newsletter|SMS|Status;a@x|Y|Y|active;b@x|Y|N|active;c@x|Y|Y|pending"},
 	} {
 		states, rules, text := judged(t, &twoPurposes, "kontakte.csv", strings.Split(tc.lines, ";")...)
