@@ -7,9 +7,16 @@ import (
 
 // Confirmations are pieces of headers that ask whether an answer was confirmed, as PlainHeader has them, in the seven languages. A piece that begins with
 // = has to be the whole header.
-const Confirmations = doubles + " aktivierungslink activationlink liendactivation enlacedeactivacion linkdiattivazione linkdeativacao activatielink =activated =aktiviert =doi doistatus confirmed bestatigt confirme confirmad confermat bevestigd confirmation bestatigung confirmacion conferma confirmacao bevestiging validated validiert valide validad validat gevalideerd verified verifiziert verifie verificad verificat geverifieerd"
+const Confirmations = doubles + activations + " aktivierungslink activationlink liendactivation enlacedeactivacion linkdiattivazione linkdeativacao activatielink =activated =aktiviert =doi doistatus confirmed bestatigt confirme confirmad confermat bevestigd confirmation bestatigung confirmacion conferma confirmacao bevestiging validated validiert valide validad validat gevalideerd verified verifiziert verifie verificad verificat geverifieerd"
 
-const doubles = "doubleopt doppeloptin doppelteopt doppeltesopt doppelteropt dobleopt doppioopt doppiaopt duploopt duplaopt dubbeleopt dubbelopt optindoppio optinduplo optindoble"
+const doubles = "2stepopt twostepopt zweistufigesopt zweistufigeropt zweistufigeopt 2stufigesopt 2stufigeropt optinendeuxetapes optinen2etapes optinendospasos optinen2pasos optinduefasi optinindue optinemduasetapas optinem2etapas tweestapsopt 2stapsopt doubleopt doppeloptin doppelteopt doppeltesopt doppelteropt dobleopt doppioopt doppiaopt duploopt duplaopt dubbeleopt dubbelopt optindoppio optinduplo optindoble"
+
+// activations say that an answer was taken into force, looked at, or let pass, which nobody does to one that is not confirmed.
+const activations = " =aktiviertam =aktivierung =aktivierungsdatum =activatedat =activatedon =activation =activationdate =activele =dateactivation =datedactivation =activado =activadoel =fechaactivacion =fechadeactivacion =attivato =attivatoil =dataattivazione =datadiattivazione =ativado =ativadoem =dataativacao =datadeativacao =geactiveerd =geactiveerdop =activatiedatum " +
+	"newsletteraktiviert aboaktiviert optinaktiviert subscriptionactivated optinactivated newsletteractivated freigeschaltet freischalt =freigegeben =freigegebenam =freigabe =habilitado =habilitada =abilitato =abilitata =unlocked =vrijgegeven =vrijgeschakeld " +
+	"emailgepruft emailgeprueft emailadressegepruft mailgepruft mailgeprueft adressegepruft adressegeprueft telefongepruft telefonnummergepruft handygepruft handynummergepruft mobilnummergepruft nummergepruft nummergeprueft optingepruft einwilligunggepruft =gepruft =geprueft =geprueftam =gepruftam emailchecked mailchecked phonechecked mobilechecked numberchecked addresschecked emailcontrole adressecontrole telephonecontrole numerocontrole emailcomprobad correocomprobad telefonocomprobad emailcontrollat telefonocontrollat emailgecontroleerd telefoongecontroleerd adresgecontroleerd " +
+	"=acknowledged =acknowledgedat =acknowledgedon =acknowledgement optinacknowledged consentacknowledged subscriptionacknowledged emailacknowledged =approved =approvedat =approvedon =approval =approvalstatus optinapproved consentapproved subscriptionapproved =genehmigt =genehmigtam =approuve =approuvee =approuvele =aprobado =aprobada =approvato =approvata =aprovado =aprovada =goedgekeurd =goedgekeurdop " +
+	"=coi =coistatus =coidate =coidatum =coitime =confirm =confirmip =confirmtime =confirmdate =confirmtimestamp =confirmat =confirmon"
 
 // The words below are without case and marks, in the seven languages.
 var (

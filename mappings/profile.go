@@ -47,6 +47,7 @@ type ColumnProfile struct {
 	LostZeros  int           `json:"lost_zeros,omitempty"` // numbers whose leading zeros exist only in the format
 	ENotation  int           `json:"e_notation,omitempty"` // numbers in E-notation or with more than 15 digits, and texts that look like such
 	Padded     int           `json:"padded,omitempty"`     // texts that begin or end with a space
+	Noes       bool          `json:"noes,omitempty"`       // nothing but yes and no words, a no among them, and not mapped
 	DateShapes *DateEvidence `json:"date_shapes,omitempty"`
 }
 
@@ -182,6 +183,8 @@ type wordStats struct {
 type columnStats struct {
 	ColumnProfile
 	seen   valueSet // empty once there is no more room
+	no     bool     // some word says no
+	other  bool     // some word says neither yes nor no
 	places [seenPlaces]place[struct{}]
 }
 

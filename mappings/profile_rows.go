@@ -302,6 +302,7 @@ func (p *Profiler) count(c *columnStats, kind source.Kind, raw []byte) {
 		return
 	}
 	c.Distinct++
+	c.answers(raw)
 	if c.Distinct > distinctPerColumn || p.distinct >= distinctInAll {
 		c.AtLeast, c.seen = true, valueSet{}
 		return
@@ -447,12 +448,14 @@ func (p *Profiler) Done() (*Profile, error) {
 		}
 	}
 	p.p.Columns = make([]ColumnProfile, 0, len(p.columns))
+	grants := slices.ContainsFunc(p.specs, func(s *profiledSpec) bool { return s.entity.Name == "consent" && s.grants() })
 	for col, c := range p.columns {
 		c.Mapped = mapped[col]
 		holds := c.Text+c.Numbers+c.Bools+c.Errors > 0
 		if col >= len(p.p.Header) && !holds {
 			continue
 		}
+		c.Noes = grants && !c.Mapped && c.no && !c.other && !c.AtLeast && !ordinary(c.Name)
 		if holds && !c.Mapped {
 			p.p.Unmapped = append(p.p.Unmapped, c.Name)
 		}

@@ -338,6 +338,12 @@ var rowCases = []rowCase{
 	{"inverted polarity", one("consent", "email", "email: Mail", strings.Replace(polar, "from: S", "from: Do Not E-mail", 1)+"inverted }"), sheet("Mail | Do not e-mail", "a@example.com | Y"), false, Accepted, "", nil, nil},
 	{"keys that differ in case", withField(), sheet("Mail | S", "a@example.com | Y", "A@example.com | Y"), false, Accepted, "", nil, []string{"key.case_only"}},
 	{"unmapped column", withField(), sheet("Mail | S | Sort", "a@example.com | Y | 7"), false, Accepted, "", nil, []string{"column.unmapped"}},
+	{"noes that the mapping does not use", withField(), sheet("Mail | S | Abo", "a@example.com | Y | N", "b@example.com | Y | ja"), false, Accepted, "", nil, []string{"column.unmapped", "consent.refusal_left_out"}},
+	{"yeses that the mapping does not use", withField(), sheet("Mail | S | Abo", "a@example.com | Y | Y"), false, Accepted, "", nil, []string{"column.unmapped"}},
+	{"other words than yes and no", withField(), sheet("Mail | S | Abo", "a@example.com | Y | N", "b@example.com | Y | blue"), false, Accepted, "", nil, []string{"column.unmapped"}},
+	{"noes that answer an ordinary question", withField(), sheet("Mail | S | VIP (yes/no)", "a@example.com | Y | no"), false, Accepted, "", nil, []string{"column.unmapped"}},
+	{"noes that ask for nothing but an opt-out", withField(), sheet("Mail | S | HasOptedOutOfFax", "a@example.com | Y | no"), false, Accepted, "", nil, []string{"column.unmapped"}},
+	{"noes to a confirmation of something else", withField(), sheet("Mail | S | IBAN verifiziert", "a@example.com | Y | no"), false, Accepted, "", nil, []string{"column.unmapped"}},
 	{"rows above", "header: { row: 3 }\n" + withField(), sheet("Title", "", "Mail | S", "a@example.com | Y"), false, Accepted, "", nil, []string{"header.rows_above"}},
 }
 

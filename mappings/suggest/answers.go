@@ -93,7 +93,7 @@ func flagOf(header string) string {
 }
 
 // ofAddress are pieces of headers that say what an address is like, or what became of a message.
-var ofAddress = strings.Fields("verif valid deliver zustell undeliv hash domain format exist sent gesendet envoye enviad inviat verzonden open click klick count anzahl nombre numero")
+var ofAddress = strings.Fields("verif gepruft geprueft checked controle comprobad controllat gecontroleerd valid deliver zustell undeliv hash domain format exist sent gesendet envoye enviad inviat verzonden open click klick count anzahl nombre numero")
 
 // ofMessage reports whether a header says what became of a message.
 func ofMessage(header string) bool {

@@ -175,10 +175,10 @@ func TestWhatIsConfirmed(t *testing.T) {
 		{"a:given b:- c:refused", "E-Mail|Newsletter|DOI IP;a@x.example|ja|192.0.2.1;b@x.example|ja|;c@x.example|nein|"},
 		{"a:given b:- c:refused", "E-Mail|Newsletter|Bestätigt von;a@x.example|ja|Anna Muster;b@x.example|ja|;c@x.example|nein|Bea Muster"},
 		// States: one that waits bars, and a blank does where others say that they are confirmed.
-		{"a:given+given b:- c:given", "E-Mail|Newsletter|Status;a@x.example|yes|active;b@x.example|yes|pending;c@x.example|yes|"},
-		{"a:given+given b:- c:-", "E-Mail|Newsletter|Opt-in status;a@x.example|yes|confirmed;b@x.example|yes|pending;c@x.example|yes|"},
-		{"a:given+given b:- c:-", "E-Mail|Werbung|Consent status;a@x.example|yes|confirmed;b@x.example|yes|pending;c@x.example|yes|"},
-		{"a:given+given b:-", "E-Mail|Werbung|Newsletter status;a@x.example|yes|confirmed;b@x.example|yes|pending"},
+		{"a:given b:- c:given", "E-Mail|Newsletter|Status;a@x.example|yes|active;b@x.example|yes|pending;c@x.example|yes|"},
+		{"a:given b:- c:-", "E-Mail|Newsletter|Opt-in status;a@x.example|yes|confirmed;b@x.example|yes|pending;c@x.example|yes|"},
+		{"a:given b:- c:-", "E-Mail|Werbung|Consent status;a@x.example|yes|confirmed;b@x.example|yes|pending;c@x.example|yes|"},
+		{"a:given b:-", "E-Mail|Werbung|Newsletter status;a@x.example|yes|confirmed;b@x.example|yes|pending"},
 		{"a:given+given b:given", "E-Mail|SMS opt-in|E-Mail status;a@x.example|yes|active;b@x.example|yes|pending"},
 		// A mail that was sent is neither an answer nor its confirmation.
 		{"a:given b:- c:-", "E-Mail|Newsletter|Double-Opt-In gesendet|Double-Opt-In bestätigt;a@x.example|ja|ja|ja;b@x.example|ja|ja|nein;c@x.example|ja|ja|"},

@@ -14,6 +14,7 @@ func (s *suggestion) consents() {
 	s.topics()
 	s.byName()
 	s.device()
+	state, beside, asked := s.unansweredStates()
 	var list, dead []Record
 	for _, col := range s.answers {
 		r := s.answer(col)
@@ -24,6 +25,10 @@ func (s *suggestion) consents() {
 	s.ownPurposes(list)
 	list = s.oneVerdict(list)
 	switch col, named := s.at["lawful_basis"]; {
+	case asked:
+		r := s.whichAnswer(state, beside)
+		dead = append(dead, s.undeliverable(state, &r)...)
+		list = append(list, r)
 	case len(s.answers) == 0:
 		list = append(list, s.daysOrWords(s.joined())...)
 	case named && !slices.ContainsFunc(s.answers, func(col int) bool { return s.look.optsOut(col) == mappings.NoOptOut }): // nothing but the basis says who consented

@@ -39,7 +39,11 @@ func (l *Look) read(entity string) *reading {
 		if entity == "consent" && (l.optsOut(col) != mappings.NoOptOut || l.answers(col)) {
 			continue
 		}
+		told := entity == "consent" && l.HeaderRow > 0 && l.yesAndNo(col)
 		for n, field := range fields {
+			if told && !slices.Contains([]string{"subject_id", "external_id", "device_id"}, field) {
+				continue // it answers or confirms, and is neither a role nor a note
+			}
 			named, held := l.fits(entity, field, col, header), l.holds(entity, field, col)
 			if held >= 200 { // cells as the field has them; of two such columns the one whose header says so
 				held += min(named, 99) / 2

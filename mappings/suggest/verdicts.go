@@ -24,8 +24,16 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		return text
 	}
 	var confirming []int
+	states := map[int]gate{}
 	for i := range list {
 		col := s.answers[i]
+		if g, ok := s.stateOf(col, list); ok {
+			states[col] = g
+			if no := s.onlyNoes(list[i], col); no != nil {
+				out = append(out, *no)
+			}
+			continue
+		}
 		same := func(j int) bool {
 			return j != i && about(&list[j]) == about(&list[i]) && s.look.optsOut(col) != mappings.MaybeOptOut && s.look.optsOut(s.answers[j]) != mappings.MaybeOptOut && (s.general(s.answers[j]) || s.general(col))
 		}
@@ -38,7 +46,7 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		}
 		first, again := i, false
 		for j := range i {
-			if same(j) && !slices.Contains(confirming, j) {
+			if _, state := states[s.answers[j]]; !state && same(j) && !slices.Contains(confirming, j) {
 				first, again = min(first, j), true
 			}
 		}
@@ -73,7 +81,7 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 		list[i].Why = append(list[i].Why, s.look.Say(col)+" answers the same question as "+s.look.Say(s.answers[first])+", and a no counts wherever it stands")
 		out = append(out, list[i])
 	}
-	out = s.statesBeside(out)
+	out = s.statesBeside(out, states)
 	for _, i := range confirming {
 		out = s.confirmed(out, s.answers[i], &list[i], func(r *Record) bool {
 			return about(r) == about(&list[i]) || slices.ContainsFunc(s.answers, func(other int) bool { return s.reads(r, other) && s.confirmsOf(s.answers[i], other, r) })
@@ -83,9 +91,14 @@ func (s *suggestion) oneVerdict(list []Record) (out []Record) {
 }
 
 // statesBeside makes consents depend on the columns of states beside them, some of which wait to be confirmed.
-func (s *suggestion) statesBeside(list []Record) []Record {
+func (s *suggestion) statesBeside(list []Record, states map[int]gate) []Record {
 	for _, col := range s.answers {
 		g, ok := s.look.gate(col, false, nil)
+		if own, state := states[col]; state {
+			if g, ok = own, len(own.lets) > 0; !ok {
+				delete(s.used, col) // it tells no rows apart
+			}
+		}
 		name, header := s.look.Name(col), plain(s.look.Columns[col].Header)
 		if !ok || s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || !s.general(col) && fits("state", header) == 0 {
 			continue
@@ -105,7 +118,7 @@ func (s *suggestion) confirms(col int) bool { return confirming(s.look.Columns[c
 // nobody confirmed must not pass for a consent. It speaks of something else where it names another channel, asks for something else than mailings, or names
 // what another answer is asked for.
 func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
-	if of := channelOf(plain(s.look.Columns[col].Header)); of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+	if !concerns(channelOf(plain(s.look.Columns[col].Header)), r.stated("channel")) {
 		return false
 	}
 	topic := s.topicBeyond(col, answer)
@@ -115,6 +128,12 @@ func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
 	return !slices.ContainsFunc(topic, asksElse) && !slices.ContainsFunc(s.answers, func(other int) bool {
 		return other != answer && !s.confirms(other) && s.look.optsOut(other) == mappings.NoOptOut && len(s.topicBeyond(col, other)) == 0
 	})
+}
+
+// concerns reports whether what a header says of a channel is about one of another name: who has a number that nobody checked gets no text messages either.
+func concerns(of, channel string) bool {
+	numbers := []string{"phone", "sms", "whatsapp"}
+	return of == "" || slices.Contains([]string{"", "any", of}, channel) || of == "phone" && slices.Contains(numbers, channel)
 }
 
 // topicBeyond are the words by which a column of confirmations names a topic that the header of an answer does not.
@@ -143,7 +162,7 @@ func beyondConfirming(header string) (list []string) {
 var joining = strings.Fields("subscri abonn suscri iscri inscri anmeld angemeldet aanmeld newsletter nieuwsbrief infolettre boletin mailing")
 
 // confirmingWords stand in headers of confirmations, and ask nothing.
-var confirmingWords = strings.Fields("doi doppel doppeltes doppelte doble doppio doppia duplo dupla dubbele dubbel opt in optin ins user nutzer contact kontakt subscriber adresse address link click clicked klick geklickt angeklickt clique geklikt received erhalten completed is ist est es e was wurde yes no ja nein oui non si sim nao nee y n j o s true false")
+var confirmingWords = strings.Fields("coi confirm ip 2 step two zwei stufig 2stufig zweistufig done fertig doi doppel doppeltes doppelte doble doppio doppia duplo dupla dubbele dubbel opt in optin ins user nutzer contact kontakt subscriber adresse address link click clicked klick geklickt angeklickt clique geklikt received erhalten completed is ist est es e was wurde yes no ja nein oui non si sim nao nee y n j o s true false")
 
 // opposed are the words by which the status of a record speaks against consent.
 func opposed(r *Record) (list mappings.Strings) {
@@ -319,7 +338,7 @@ func (s *suggestion) confirmations(list []Record) []Record {
 		of := channelOf(plain(s.look.Columns[col].Header))
 		list = s.onlyConfirmed(list, col, g, func(r *Record) bool {
 			answered := slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) })
-			return !answered && (of == "" || slices.Contains([]string{"", "any", of}, r.stated("channel"))) ||
+			return !answered && concerns(of, r.stated("channel")) ||
 				slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) && s.confirmsOf(col, answer, r) })
 		})
 	}
@@ -336,6 +355,10 @@ func (l *Look) asksConfirmed(col int) (g gate, ok bool) {
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	double := confirming(c.Header)
+	if l.tellsKind(col) && l.optsOut(col) == mappings.NoOptOut {
+		name := l.Name(col)
+		return gate{asks: true, lets: []mappings.Condition{{Column: name, In: mappings.Strings{}}}, bars: []mappings.Condition{{Column: name, NotIn: mappings.Strings{}}}}, true
+	}
 	if c.Filled == 0 || c.Emails > 0 || fits("notoccurred", header) > 0 && !double || !double && fits("state", header) == 0 && fits("asks", header) == 0 || l.optsOut(col) != mappings.NoOptOut {
 		return g, false
 	}
