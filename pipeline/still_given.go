@@ -279,15 +279,12 @@ func (p *Pipeline) lastJudged(ctx context.Context) (*DryRunResult, error) {
 	return nil, nil
 }
 
-// sinceJudged remarks that other batches changed the register since a dry-run.
+// sinceJudged remarks that other batches changed the register since a dry-run, if that says which register it saw.
 func (p *Pipeline) sinceJudged(ctx context.Context, dry *ledger.Record) error {
-	then, err := dry.Precondition("revision")
-	if err != nil {
-		return nil // one of an earlier version did not say
-	}
+	then, unsaid := dry.Precondition("revision")
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		now, err := register.Revision(ctx, tx, p.id.Tenant, p.batch.Name)
-		if err == nil && now != then {
+		if err == nil && unsaid == nil && now != then {
 			p.remark("other batches changed the register since the last dry-run of this one: which consents its rejected rows speak against may have changed; run `sheetlift dryrun` to look again")
 		}
 		return err
