@@ -136,7 +136,9 @@ func (pl *Plan) decide() []finding.Finding {
 			f.Rows = n
 			f.Message = "The mapping takes nothing from " + quoteName(c.Name) + "."
 			list = append(list, f)
-			list = append(list, pl.unusedNoes(col, c)...)
+			if c.Noes {
+				list = append(list, pl.unusedNoes(col, c))
+			}
 		}
 	}
 	for _, s := range pl.specs {

@@ -42,11 +42,8 @@ func ordinary(header string) bool {
 }
 
 // unusedNoes warns of a column of yes and no words that the mapping does not use, beside a consent.
-func (pl *Plan) unusedNoes(col int, c *ColumnProfile) (list []finding.Finding) {
-	if !c.Noes {
-		return nil
-	}
+func (pl *Plan) unusedNoes(col int, c *ColumnProfile) finding.Finding {
 	f := pl.at("consent.refusal_left_out", col, "")
 	f.Message = fmt.Sprintf("%s holds nothing but yes and no, and the mapping, which takes consents from this sheet, does not use it: if a no there is an answer, or says that nobody confirmed one, such consents come in as given.", quoteName(c.Name))
-	return append(list, f)
+	return f
 }

@@ -17,7 +17,7 @@ var confirmedStates = slices.DeleteFunc(slices.Clone(bareStates), func(word stri
 	return slices.ContainsFunc([]string{"act", "akt", "att", "ati"}, func(of string) bool { return strings.HasPrefix(word, of) })
 })
 
-// states reports whether a column is one of states by its header, and whether all its words for a consent are bare ones, or only such of a confirmation.
+// isState reports whether a column is one of states by its header, and whether all its words for a consent are bare ones, or only such of a confirmation.
 func (s *suggestion) isState(col int) (state, bare, confirmed bool) {
 	c := &s.look.Columns[col]
 	if s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || fits("state", plain(c.Header)) == 0 && !s.general(col) {
@@ -57,7 +57,7 @@ func (s *suggestion) stateOf(col int, list []Record) (g gate, ok bool) {
 		if !bare && (!slices.Contains([]string{"", "any", "email"}, list[i].stated("channel")) || asksElse(s.look.Columns[other].Header)) {
 			continue // it may be that of another channel, or of mailings
 		}
-		return s.look.stateGate(s, col), true
+		return s.stateGate(col), true
 	}
 	return g, false
 }
@@ -69,7 +69,8 @@ func (s *suggestion) barely(col int) bool {
 }
 
 // stateGate bars what is neither a yes nor a reason or refusal, which have records of their own. A blank says nothing.
-func (l *Look) stateGate(s *suggestion, col int) (g gate) {
+func (s *suggestion) stateGate(col int) (g gate) {
+	l := s.look
 	c := &l.Columns[col]
 	var yes, hard, open mappings.Strings
 	for _, word := range c.vocabulary() {
@@ -178,7 +179,7 @@ func (s *suggestion) whichAnswer(state int, beside []string) Record {
 	status.ask("from", "which column is the answer? "+strings.Join(beside, ", ")+" "+finding.Word(len(beside), "holds", "hold")+" nothing but yes and no: if "+finding.Word(len(beside), "it is", "one of them is")+
 		" the answer, write its header here, with enum: { yes: [words], no: [words] } and polarity: normal. If none is, write that of "+says+", with enum: { given: [words] }")
 	r := s.record(&status, s.look.File, s.look.Sheet)
-	g := s.look.stateGate(s, state)
+	g := s.stateGate(state)
 	if len(g.lets) > 0 {
 		r.When = append(r.When, g.lets...)
 		r.Why = append(r.Why, "unless "+says+" says that nobody confirmed")
