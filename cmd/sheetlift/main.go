@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+
+	"sheetlift/importers/hugepage"
 )
 
 func main() {
@@ -23,6 +25,12 @@ func gather(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
+}
+
+// ample prepares for a command that has up to hundreds of megabytes in use, and lets garbage gather as gather does.
+func ample(percent int) {
+	gather(percent)
+	hugepage.Heap(512 << 20)
 }
 
 // stdio is what a command reads and writes; scripts test the real program in-process through it.

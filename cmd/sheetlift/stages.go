@@ -162,8 +162,11 @@ func runStage(ctx context.Context, std stdio, stage, path string, lists *rejecte
 			return err
 		}
 	}
-	if stage == pipeline.DryRun {
-		gather(100)
+	switch stage {
+	case pipeline.DryRun:
+		ample(60)
+	case pipeline.Inventory, pipeline.Import, pipeline.Reconcile:
+		ample(30)
 	}
 	k, err := check.open(std, []string{stage})
 	if err != nil {
@@ -303,7 +306,7 @@ It stops where a gate refuses, or after a dry-run that did not pass, and says wh
 }
 
 func runRun(ctx context.Context, std stdio, path, until string, check *checkFlags, flags *batchFlags) (err error) {
-	gather(100) // as for a dry-run
+	ample(60) // as for a dry-run
 	if err := oneOf("until", until, pipeline.Stages...); err != nil {
 		return err
 	}

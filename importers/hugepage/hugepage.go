@@ -3,6 +3,9 @@
 package hugepage
 
 import (
+	"math"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"unsafe"
 )
@@ -21,6 +24,17 @@ func Advise[T any](b []T) {
 	if whole := (len(bytes) - skip) / size * size; whole > 0 {
 		advise(bytes[skip : skip+whole])
 	}
+}
+
+// Heap asks for huge pages behind the n bytes by which the heap of this program grows next, where the system gives them on demand. Go asks for
+// none, and the first touch of each small page is dear on a virtual machine: a dry-run takes a seventh less time. Only what is written to
+// takes memory. Garbage is collected once, beside what comes next; under a memory limit (GOMEMLIMIT, or one of the system) nothing is asked.
+func Heap(n int) {
+	if !onDemand() || debug.SetMemoryLimit(-1) != math.MaxInt64 || !allowed(n) {
+		return
+	}
+	Room(n) // collected as soon as it is made, and what is made later lies where it lay
+	go runtime.GC()
 }
 
 // Room gives an empty slice with room for n bytes, in huge pages where whole ones fit. The room is not cleared as make clears what the heap

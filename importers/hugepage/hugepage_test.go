@@ -2,6 +2,11 @@ package hugepage
 
 import (
 	"bytes"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -21,4 +26,64 @@ func TestRoomIsEmptyAndItsOwn(t *testing.T) {
 			t.Errorf("two rooms for %d bytes share memory", n)
 		}
 	}
+}
+
+// The heap must lie in huge pages after Heap where the system has them, and take no memory before it is written to.
+func TestHeapIsInHugePages(t *testing.T) {
+	if !onDemand() {
+		t.Skip("this system gives no huge pages on demand")
+	}
+	const room = 64 << 20
+	before := anonymous(t, "Anonymous:")
+	Heap(room)
+	if took := anonymous(t, "Anonymous:") - before; took > room/2 {
+		t.Errorf("%d bytes are in use: the room was written to", took)
+	}
+	runtime.GC() // and what Heap has begun
+	var written [][]byte
+	for range room / 4096 { // small pieces, as a program makes them
+		b := make([]byte, 4096)
+		for i := range b {
+			b[i] = 1
+		}
+		written = append(written, b)
+	}
+	if got := anonymous(t, "AnonHugePages:"); got < room/4 {
+		t.Errorf("%d of %d bytes written lie in huge pages", got, room)
+	}
+	runtime.KeepAlive(written)
+}
+
+func TestHeapUnderALimit(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20))
+	before := heapFromSystem()
+	Heap(128 << 20)
+	if took := heapFromSystem() - before; took >= 128<<20 {
+		t.Errorf("under a limit of memory the heap grew by %d bytes", took)
+	}
+}
+
+func heapFromSystem() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapSys
+}
+
+// anonymous sums up what the system says of this process's memory under a name, in bytes.
+func anonymous(t *testing.T, name string) (sum int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += kib << 10
+		}
+	}
+	return sum
 }
