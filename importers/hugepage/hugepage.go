@@ -33,8 +33,12 @@ func Heap(n int) {
 	if !onDemand() || debug.SetMemoryLimit(-1) != math.MaxInt64 || !allowed(n) {
 		return
 	}
-	Room(n) // collected as soon as it is made, and what is made later lies where it lay
-	go runtime.GC()
+	percent := debug.SetGCPercent(-1) // such a piece would make the runtime collect garbage before it is some
+	Room(n)                           // what is made later lies where it lay
+	go func() {
+		runtime.GC()
+		debug.SetGCPercent(percent)
+	}()
 }
 
 // Room gives an empty slice with room for n bytes, in huge pages where whole ones fit. The room is not cleared as make clears what the heap
