@@ -65,6 +65,7 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			d.Left = append(d.Left, left)
 		}
 	}
+	d.Tables(l, f.second, f.beside, d.Entity(), ctx)
 	return d
 }
 

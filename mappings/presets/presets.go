@@ -160,10 +160,14 @@ type Found struct {
 	class    string
 	look     *suggest.Look
 	skipped  map[int][]string // column to words with which its rows are left out
+
+	second *suggest.Look // another table beside it, nil if there is none
+	beside string        // that there is one
 }
 
 // Find returns the preset that fits the sheet best, or nil.
 func Find(l *suggest.Look) *Found {
+	l, second, beside := l.FirstTable()
 	var best *Found
 	score := 0
 	at := map[string]int{}
@@ -180,6 +184,9 @@ func Find(l *suggest.Look) *Found {
 	}
 	if best != nil && (!best.readable() || best.overlooks()) && len(l.Kinds()) > 0 {
 		return nil // the preset has nothing to read in it, or reads less than stands there, and something else has
+	}
+	if best != nil {
+		best.second, best.beside = second, beside
 	}
 	return best
 }

@@ -44,7 +44,7 @@ func Suggest(l *Look, ctx *Context) *Draft {
 }
 
 func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
-	l, second, beside := l.firstTable()
+	l, second, beside := l.FirstTable()
 	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow, FirstRow: l.FirstRow}
 	if mappings.LooksPersonal(d.Sheet) {
 		d.Sheet = "" // batch.yaml says which sheet it is
@@ -81,14 +81,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
-	ours := len(d.Records)
-	if second != nil {
-		d.Head = append(d.Head, beside)
-		d.beside(second, ctx)
-		d.under(second, d.Records[ours:], slices.IndexFunc(second.Columns, func(c Column) bool { return c.Filled > 0 }), len(second.Columns), false)
-	}
-	d.under(l, d.Records[:ours], 0, len(l.Columns), second == nil)
-	d.below(l, kind.Entity)
+	d.Tables(l, second, beside, kind.Entity, ctx)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
 	}
@@ -261,7 +254,23 @@ func Bare(l *Look, ctx *Context) []byte {
 			w.comment(0, text)
 		}
 	}
+	_, second, beside := l.FirstTable()
+	if second != nil {
+		w.comment(0, beside+" "+sideBySide)
+	}
+	d := &Draft{}
+	d.overhead(l, 0, len(l.Columns))
+	why := d.below(l, "consent") // whatever its rows are, a title or header below must be looked at
+	for _, text := range d.Head {
+		w.comment(0, text)
+	}
 	bare := mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)
+	if why != "" {
+		m := &writer{}
+		m.evidence(4, []string{why})
+		m.line(4, "when: { "+strings.Join(condition(&mappings.Condition{Column: l.Name(0), In: mappings.Strings{}}), ", ")+" }")
+		bare = bytes.Replace(bare, []byte("    fields:\n"), []byte(m.String()+"    fields:\n"), 1)
+	}
 	if l.HeaderRow == 0 {
 		bare = bytes.Replace(bare, []byte(headless(0)), []byte(headless(l.FirstRow)), 1)
 	}
