@@ -45,7 +45,7 @@ func (l *Look) answers(col int) bool {
 		known += rows
 		if _, state := term("case.status", word); state {
 			working += rows
-		} else if says == "given" || says == "refused" || says == "withdrawn" {
+		} else if (says == "given" || says == "refused" || says == "withdrawn") && !slices.Contains(ranks, mappings.SameWord(word)) {
 			plainly += rows
 		}
 	}
@@ -69,6 +69,9 @@ func (l *Look) answers(col int) bool {
 	}
 	return total > 0 && plainly*10 >= c.Filled*8 && len(c.Words) <= 12
 }
+
+// ranks are words of answers that rank things as well: alta and baja are high and low.
+var ranks = sameWords("alta|baja")
 
 // regimes are headers that ask how consent is asked for; a column of one that never says no answers nothing.
 var regimes = strings.Fields("consenttype typeofconsent consentmodel consentmode consentmethod consentlevel artdereinwilligung einwilligungsart typedeconsentement tipodeconsentimiento tipodiconsenso tipodeconsentimento soorttoestemming optintype typedoptin")

@@ -43,6 +43,7 @@ func (s *suggestion) consents() {
 		}
 	}
 	list = s.confirmations(list)
+	s.whichChannels(list)
 	for _, col := range slices.Concat(s.left, s.ended) {
 		s.used[col] = true
 		for i := range list {
@@ -406,9 +407,88 @@ func (s *suggestion) channel(r *Record, header string, several bool) {
 		f.ask("const", "does the header speak of e-mail or of letters? email or post")
 	default:
 		s.ctx.State(&f, "consent", "any")
-		f.why("the header names no channel, and several columns answer")
+		f.why(noChannel)
 	}
 	r.Fields = append(r.Fields, f)
+}
+
+// noChannel is why an answer is drafted as one for any channel.
+const noChannel = "the header names no channel, and several columns answer"
+
+// whichChannels asks for the channel of consents whose header names none, beside answers of the same purpose that name theirs: one on any channel would be
+// one too where the other says no or nothing. What speaks against consent may stay on any.
+func (s *suggestion) whichChannels(list []Record) {
+	for i := range list {
+		r := &list[i]
+		channel := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "channel" && slices.Contains(f.Why, noChannel) })
+		if channel < 0 || !r.mayGive() {
+			continue
+		}
+		var others []string
+		for j := range list {
+			of, status := list[j].stated("channel"), list[j].field("status")
+			if j == i || of == "" || of == "any" || status == nil || len(status.Spec.From) != 1 || !samePurpose(r, &list[j]) {
+				continue
+			}
+			if other := status.Spec.From[0].String() + " answers for " + of; !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+		if len(others) == 0 {
+			continue
+		}
+		f := &r.Fields[channel]
+		f.Spec.Const, f.Why = nil, []string{"the header names no channel"}
+		f.ask("const", "which channel is this a consent for? "+strings.Join(others, ", ")+". email, if it is the answer to e-mail; any, only if it is one for every channel, also where the others say no or nothing")
+	}
+}
+
+// samePurpose reports whether two consents may be for the same purpose.
+func samePurpose(a, b *Record) bool {
+	one, two := a.field("purpose"), b.field("purpose")
+	asked := func(r *Record, f *Field) bool { return f == nil || r.about == "" && len(f.Asks) > 0 }
+	for _, r := range []*Record{a, b} {
+		if status := r.field("status"); len(status.Spec.From) == 1 && asksElse(status.Spec.From[0].Header) {
+			return false
+		}
+	}
+	switch {
+	case asked(a, one), asked(b, two):
+		return true
+	case one.Spec.Const == nil || two.Spec.Const == nil:
+		return slices.Equal(one.Spec.From, two.Spec.From) && a.about == b.about
+	}
+	return *one.Spec.Const == *two.Spec.Const
+}
+
+func (r *Record) field(name string) *Field {
+	for i := range r.Fields {
+		if r.Fields[i].Name == name {
+			return &r.Fields[i]
+		}
+	}
+	return nil
+}
+
+// mayGive reports whether a record has rows that are consents.
+func (r *Record) mayGive() bool {
+	status := r.field("status")
+	if r.Entity != "consent" || status == nil {
+		return false
+	}
+	given := status.gives()
+	return (len(given) > 0 || len(status.Asks) > 0) && !slices.ContainsFunc(r.When, func(c mappings.Condition) bool {
+		return len(given) > 0 && slices.Contains(status.Spec.From, c.Column) && (c.In != nil && !slices.ContainsFunc(c.In, func(word string) bool { return slices.Contains(given, word) }) || slices.Equal(c.NotIn, given))
+	})
+}
+
+// gives lists the words by which a status is a consent.
+func (f *Field) gives() mappings.Strings {
+	given := slices.Clone(f.Spec.Enum["given"])
+	if f.Spec.Polarity != "inverted" {
+		given = append(given, f.Spec.Enum["yes"]...)
+	}
+	return given
 }
 
 // joined drafts a list of people that has no column that answers: only a person knows whether all of them consented.

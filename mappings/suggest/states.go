@@ -9,7 +9,7 @@ import (
 )
 
 // bareStates are words that say of an answer that it is in force or was confirmed, and not what it was.
-var bareStates = sameWords("active|confirmed|verified|validated|activated|approved|aktiv|bestätigt|verifiziert|validiert|aktiviert|geprüft|freigeschaltet|actif|active|confirmé|confirmée|vérifié|vérifiée|validé|validée|activo|activa|confirmado|confirmada|verificado|verificada|validado|activado|" +
+var bareStates = sameWords("active|confirmed|verified|validated|activated|approved|aktiv|bestätigt|verifiziert|validiert|aktiviert|geprüft|freigeschaltet|actif|active|confirmé|confirmée|vérifié|vérifiée|validé|validée|activo|activa|alta|dado de alta|dada de alta|confirmado|confirmada|verificado|verificada|validado|activado|" +
 	"attivo|attiva|confermato|confermata|verificato|verificata|convalidato|attivato|ativo|ativa|ativado|actief|bevestigd|geverifieerd|gevalideerd|geactiveerd")
 
 // confirmedStates are those of them that speak of a confirmation alone.

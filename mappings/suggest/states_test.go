@@ -14,6 +14,7 @@ func TestBareStateBesideYesAndNo(t *testing.T) {
 		"E-Mail|ID|Abo|Status;a@x.example|1|ja|bestätigt;b@x.example|2|nein|bestätigt;c@x.example|3|ja|offen;d@x.example|4|nein|bestätigt",
 		"E-Mail|Status|Abo;a@x.example|bestätigt|ja;b@x.example|bestätigt|nein",
 		"E-Mail|Abo|Status;a@x.example|x|bestätigt;b@x.example||bestätigt",
+		"E-Mail|Quiere|Estado;a@x.example|sí|alta;b@x.example|no|alta",
 		"E-Mail|Wants it|Status;a@x.example|yes|confirmed;b@x.example|no|confirmed",
 		"E-Mail|Wants it|State|Unsubscribed;a@x.example|yes|active|no;b@x.example|no|active|yes",
 		"E-Mail|Abo|Status;a@x.example|ja|bestätigt;b@x.example|nein|bestätigt;c@x.example|ja|abgemeldet",
@@ -34,6 +35,7 @@ func TestBareStateBesideYesAndNo(t *testing.T) {
 // A status beside an answer says in which state that is: it bars, and gives no consent of its own.
 func TestStateIsNoSecondConsent(t *testing.T) {
 	for _, tc := range []struct{ want, lines string }{
+		{"a:withdrawn b:refused c:- d:given", "E-Mail|SMS|Estado;a@x|sí|baja;b@x|no|alta;c@x||alta;d@x|sí|alta"},
 		{"a:given b:refused c:given", "E-Mail|Newsletter|Status;a@x|Y|active;b@x|N|active;c@x|Y|active"},
 		{"a:given b:refused c:given", "E-Mail|Status|Newsletter;a@x|active|Y;b@x|active|N;c@x|active|Y"},
 		{"a:given b:refused c:-", "E-Mail|Newsletter|Status;a@x|Y|active;b@x|N|active;c@x|Y|inactive"},
