@@ -245,6 +245,7 @@ var ofContact = []string{"objection", "complaint", "bounce", "invalid"}
 // ofContact reports whether a word beside the answers gives a reason not to use a contact point, which has a record of its own.
 func (s *suggestion) ofContact(word string) bool {
 	reason, ok := meaning("reason", word)
+	ok = ok && shown("reason", word)
 	_, email := s.at["email"]
 	return ok && email && slices.Contains(ofContact, reason)
 }
@@ -259,7 +260,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 		if _, answer := term(answers, word); answer {
 			continue
 		}
-		if reason, ok := meaning("reason", word); ok && slices.Contains(ofContact, reason) {
+		if reason, ok := meaning("reason", word); ok && shown("reason", word) && slices.Contains(ofContact, reason) {
 			by[reason] = append(by[reason], c.As(word))
 			all = append(all, c.As(word))
 		}
@@ -575,7 +576,7 @@ func (s *suggestion) byBasis(col int) Record {
 	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
 	status.why(s.counts(col))
 	status.why("only a basis that is consent is one; other bases are no consent, and such rows are skipped")
-	several := status.severalBases(c)
+	several, hidden := status.severalBases(c), c.Hidden
 	for _, word := range c.vocabulary() {
 		ones := []string{c.As(word)}
 		if several {
@@ -586,6 +587,8 @@ func (s *suggestion) byBasis(col int) Record {
 				continue
 			}
 			switch basis, ok := meaning("lawful_basis", one); {
+			case ok && !shown("lawful_basis", one):
+				hidden += c.Words[word]
 			case ok && basis == "consent":
 				status.Spec.Enum["given"] = append(status.Spec.Enum["given"], one)
 			case ok, saysNothing(one) && !saysYes(one):
@@ -593,6 +596,7 @@ func (s *suggestion) byBasis(col int) Record {
 			}
 		}
 	}
+	status.hidden(hidden)
 	if len(status.Spec.Enum) == 0 {
 		status.Spec.Enum = nil
 		status.ask("enum", "none of its words is known as consent: map them, as given: [words]")

@@ -73,6 +73,8 @@ func (s *suggestion) stateGate(col int) (g gate) {
 	l := s.look
 	c := &l.Columns[col]
 	var yes, hard, open mappings.Strings
+	unshown := c.Hidden > 0 || c.Words == nil
+	g.unshown = c.Hidden
 	for _, word := range c.vocabulary() {
 		says, known := term(answers, word)
 		switch {
@@ -82,11 +84,15 @@ func (s *suggestion) stateGate(col int) (g gate) {
 			hard = append(hard, c.As(word))
 		case !known || slices.Contains(waiting, mappings.SameWord(word)):
 			open = append(open, c.As(word))
+			if !shown(answers, word) {
+				unshown = true
+				g.unshown += c.Words[word]
+			}
 		}
 	}
 	name := l.Name(col)
 	switch {
-	case c.Hidden > 0 || c.Words == nil:
+	case unshown: // words that may be anything, and stand in no draft
 		g.lets = []mappings.Condition{{Column: name, In: yes}}
 		g.bars = []mappings.Condition{{Column: name, NotIn: slices.Concat(yes, hard)}}
 	case len(open)+len(hard) > 0:

@@ -69,6 +69,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
 		d.Head = append(d.Head, s.otherAnswers()...)
 		d.Head = append(d.Head, s.unheeded()...)
+		d.Head = append(d.Head, s.statesLeft()...)
 		d.Head = append(d.Head, s.plainAnswers()...)
 	}
 	if email, ok := s.at["email"]; ok && kind.Entity == "consent" {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // oneVerdict makes columns that answer the same question give one record a row: the first answers, unless another says no.
@@ -197,6 +198,7 @@ func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*R
 type gate struct {
 	lets, bars []mappings.Condition
 	asks       bool
+	unshown    int // rows whose words may be anything, and stand in no draft
 }
 
 // gate finds how a column tells what was confirmed from what was not; ok is false if it says no of nobody. double is whether its header asks
@@ -259,7 +261,10 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 
 // question asks for the words of a column of confirmations that no language knows.
 func (g *gate) question(column string) string {
-	if !g.asks {
+	switch {
+	case g.unshown > 0:
+		return "; " + finding.Count(g.unshown, "row has a word there", "rows have words there") + " that no draft shows, since it may be a value about a person, and no consent until the conditions on " + column + " name it: sheetlift cells shows " + finding.Word(g.unshown, "it", "them")
+	case !g.asks:
 		return ""
 	}
 	return "; which words of " + column + " say that it was confirmed? No list has them: write them after in:, and after not_in: wherever that is empty"
@@ -330,7 +335,7 @@ func (s *suggestion) doubtful(col int, status *Field) string {
 // confirmations makes consents depend on the columns beside the answers that say whether they were confirmed.
 func (s *suggestion) confirmations(list []Record) []Record {
 	for col := range s.look.Columns {
-		g, ok := s.look.asksConfirmed(col)
+		g, ok := s.asksConfirmed(col)
 		at, dated := s.at["occurred_at"]
 		if !ok || s.used[col] && !(dated && at == col) || slices.Contains(s.answers, col) || slices.Contains(s.left, col) {
 			continue
@@ -350,8 +355,9 @@ func (s *suggestion) reads(r *Record, col int) bool {
 	return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && slices.Contains(f.Spec.From, s.look.Name(col)) })
 }
 
-// asksConfirmed finds how a column that is no answer says whether one was confirmed.
-func (l *Look) asksConfirmed(col int) (g gate, ok bool) {
+// asksConfirmed finds how a column that is no answer says whether one was confirmed, or in which state it is.
+func (s *suggestion) asksConfirmed(col int) (g gate, ok bool) {
+	l := s.look
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	double := confirming(c.Header)
@@ -369,11 +375,43 @@ func (l *Look) asksConfirmed(col int) (g gate, ok bool) {
 				known += rows
 			}
 		}
+		if known*2 < c.Filled && l.ofState(col) && len(l.yes(col)) > 0 && len(l.opposing(col)) == 0 {
+			g = s.stateGate(col)
+			return g, len(g.lets) > 0
+		}
 		if known*2 < c.Filled || c.Dates.All() > 0 {
 			return g, false
 		}
 	}
 	return l.gate(col, double, nil)
+}
+
+// ofState reports whether a column holds states in words by a header that says no more.
+func (l *Look) ofState(col int) bool {
+	c := &l.Columns[col]
+	return fits("state", plain(c.Header)) > 0 && len(beyondConfirming(c.Header)) == 0 && c.Filled > 0 && c.Dates.All() == 0 && c.Emails == 0 && l.optsOut(col) == mappings.NoOptOut
+}
+
+// statesLeft names the columns of states that no consent depends on, in words that no list knows: one of them may say that somebody must not be written to.
+func (s *suggestion) statesLeft() (list []string) {
+	if len(s.answers) == 0 {
+		return nil // then it is asked whether they are the answers
+	}
+	for col := range s.look.Columns {
+		if s.used[col] || s.entity != "consent" || !s.look.ofState(col) || len(s.look.opposing(col)) > 0 { // that is said already
+			continue
+		}
+		unknown := s.look.Columns[col].Filled
+		for word, rows := range s.look.Columns[col].Words {
+			if says, known := term(answers, word); known && says != "" {
+				unknown -= rows
+			}
+		}
+		if unknown > 0 {
+			list = append(list, "Attention: "+s.look.Say(col)+" holds states by its header, of which "+finding.Count(unknown, "row has one", "rows have ones")+" that no list knows, and no consent depends on it: if one says that somebody left, is barred or waits, add to the records of the consents a condition on this column, such as not_in: [words]; sheetlift cells shows them.")
+		}
+	}
+	return list
 }
 
 // unheeded names the columns of confirmations that no consent depends on, as far as they tell rows apart.
