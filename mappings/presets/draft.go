@@ -65,6 +65,9 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			d.Left = append(d.Left, left)
 		}
 	}
+	if d.Entity() == "consent" {
+		d.Head = append(d.Head, l.Remarks()...)
+	}
 	d.Tables(l, f.second, f.beside, d.Entity(), ctx)
 	return d
 }

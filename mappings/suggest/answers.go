@@ -183,7 +183,7 @@ var (
 	calling = strings.Fields("donotcall dontcall nocall nevercall notcall notbecalled stopcall outofcall coldcall callsopt callopt callconsent callpermission calling telemarket anzurufen kaltakquise llamar llamad appeler appelez parappel appels chiamare chiamate chiamata chiamarmi " +
 		"nietbellen belmeniet nooitbellen meerbellen magbellen gebeld telefonisch naoligar nuncaligar naomeligue ligacoes ligacao chamadas chamada bloctel")
 	called  = strings.Fields("call calls appel bellen ligar chamar")
-	texting = strings.Fields("donottext donttext notext nevertext textmessag messagestexte messagetexte mensajesdetexto mensajedetexto messaggiditesto messaggiodit mensagensdetexto mensagemdetexto tekstbericht kurznachricht textnachricht")
+	texting = strings.Fields("textok oktotext textconsent textopt textpermission bytext viatext donottext donttext notext nevertext textmessag messagestexte messagetexte mensajesdetexto mensajedetexto messaggiditesto messaggiodit mensagensdetexto mensagemdetexto tekstbericht kurznachricht textnachricht")
 )
 
 // against lists the words of a column that speak against consent.

@@ -67,6 +67,9 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	}
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
+		if kind.Entity == "consent" {
+			d.Head = append(d.Head, l.Remarks()...)
+		}
 		d.Head = append(d.Head, s.otherAnswers()...)
 		d.Head = append(d.Head, s.unheeded()...)
 		d.Head = append(d.Head, s.statesLeft()...)
@@ -148,6 +151,16 @@ func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 			list = append(list, "Attention: "+l.Say(col)+" holds lists or JSON in "+finding.Count(c.objects, "row", "rows")+", which no mapping reads into: if answers stand in there, give each a column of its own before the export is frozen.")
 		} else if entity != "suppression" && flagOf(plain(c.Header)) != "" {
 			list = append(list, "Attention: "+l.Say(col)+" speaks of addresses that must not be used by its header, and no record is drafted from it: if it does, map it as a suppression.")
+		}
+	}
+	return list
+}
+
+// Remarks says in which rows remarks may speak against a consent: nothing reads them.
+func (l *Look) Remarks() (list []string) {
+	for col := range l.Columns {
+		if c := &l.Columns[col]; c.stops > 0 {
+			list = append(list, "Attention: "+l.Say(col)+" holds remarks, and in "+finding.Count(c.stops, "row one", "rows they")+" may say that somebody wants no more or left ("+rowsNamed(c.stopRows, c.stops)+"), which no record reads: sheetlift cells shows them. Where it is so, write it into the column of the answer, or into a list of its own, before the export is frozen.")
 		}
 	}
 	return list
@@ -251,7 +264,7 @@ func Bare(l *Look, ctx *Context) []byte {
 		}
 	}
 	if l.contacts() {
-		for _, text := range l.unread(nil, "") {
+		for _, text := range slices.Concat(l.unread(nil, ""), l.Remarks()) {
 			w.comment(0, text)
 		}
 	}

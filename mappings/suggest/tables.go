@@ -299,13 +299,18 @@ func (d *Draft) below(l *Look, entity string) (why string) {
 
 // rowsLook names rows, the first few by their numbers.
 func rowsLook(rows []int, one, several string) string {
+	return rowsNamed(rows, len(rows)) + " " + finding.Word(len(rows), one, several)
+}
+
+// rowsNamed names the first few of n rows.
+func rowsNamed(rows []int, n int) string {
 	var list []string
 	for _, row := range rows[:min(len(rows), 5)] {
 		list = append(list, fmt.Sprint(row))
 	}
-	text := finding.Word(len(rows), "row ", "rows ") + strings.Join(list, ", ")
-	if more := len(rows) - len(list); more > 0 {
+	text := finding.Word(n, "row ", "rows ") + strings.Join(list, ", ")
+	if more := n - len(list); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text + " " + finding.Word(len(rows), one, several)
+	return text
 }

@@ -263,7 +263,7 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 func (g *gate) question(column string) string {
 	switch {
 	case g.unshown > 0:
-		return "; " + finding.Count(g.unshown, "row has a word there", "rows have words there") + " that no draft shows, since it may be a value about a person, and no consent until the conditions on " + column + " name it: sheetlift cells shows " + finding.Word(g.unshown, "it", "them")
+		return "; " + finding.Count(g.unshown, "row has a word there", "rows have words there") + " that no draft shows, since it may be a value about a person, and no consent until the conditions on " + column + " name it, nor is one where it is blank: sheetlift cells shows " + finding.Word(g.unshown, "it", "them")
 	case !g.asks:
 		return ""
 	}
