@@ -51,6 +51,18 @@ func TestDaysAreNoContactPoints(t *testing.T) {
 	}
 }
 
+// The channel that somebody prefers is not that of an answer: a withdrawal would stand against that one alone.
+func TestPreferredChannel(t *testing.T) {
+	for _, header := range []string{"Preferred channel", "Preferred contact method", "Bevorzugter Kontaktweg", "Canal préféré", "Canal preferido", "Canale preferito", "Canal de preferência", "Voorkeurskanaal"} {
+		d, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|Consent status|"+header, "a@x|given|email", "b@x|withdrawn|sms", "c@x|given|email"))
+		for i := range d.Records {
+			if d.Records[i].field("channel") != nil {
+				t.Errorf("%s\n%s", header, text)
+			}
+		}
+	}
+}
+
 // A state of e-mail is of e-mail and an answer to text messages of those, and neither says yes where the other does. Where the header of the state names no
 // channel, that is asked: one on any channel would be a consent to text messages too, beside their no or blank.
 func TestStatesOfOtherChannels(t *testing.T) {

@@ -45,6 +45,9 @@ func TestStateIsNoSecondConsent(t *testing.T) {
 		{"a:given b:withdrawn c:-", "E-Mail|Newsletter|Status;a@x|subscribed|confirmed;b@x|unsubscribed|confirmed;c@x|subscribed|pending"},
 		{"a:given b:refused c:withdrawn", "E-Mail|Newsletter|Status;a@x|Y|subscribed;b@x|N|subscribed;c@x|Y|unsubscribed"},
 		{"a:given b:refused c:refused", "E-Mail|SMS consent|Status;a@x|Y|verified;b@x|N|verified;c@x|N|pending"},
+		{"a:given b:- c:refused", "E-Mail|Einwilligung Newsletter;a@x|liegt vor;b@x|noch nicht;c@x|liegt nicht vor"},
+		{"a:given b:refused c:- d:withdrawn e:refused", "E-Mail|Newsletter|GDPR status;a@x|Y|opted in;b@x|N|opted in;c@x|Y|pending;d@x|Y|opted out;e@x|N|pending"},
+		{"a:given+given b:refused+given c:- d:withdrawn", "E-Mail|DSGVO-Status|E-Mail ok|Post ok;a@x|eingewilligt|ja|ja;b@x|eingewilligt|nein|ja;c@x|ausstehend|ja|ja;d@x|widerrufen|ja|ja"},
 		{"a:given b:refused c:refused", "E-Mail|Newsletter|Status;a@x|Y|1;b@x|N|1;c@x|Y|0"},
 		{"a:given+refused b:refused+given c:withdrawn", "E-Mail|Newsletter|SMS|Status;a@x|Y|N|subscribed;b@x|N|Y|subscribed;c@x|Y|Y|unsubscribed"},
 		{"a:given+given b:given+refused c:-", "E-Mail|Newsletter|SMS|Status;a@x|Y|Y|active;b@x|Y|N|active;c@x|Y|Y|pending"},
@@ -66,6 +69,12 @@ func TestMoreConfirmations(t *testing.T) {
 		}
 		states, rules, text := judged(t, &twoPurposes, "kontakte.csv", "E-Mail|"+header, "a@x|Y|Y", "b@x|Y|N", "c@x|N|N", "d@x|N|Y")
 		if got := said(states); got != "a:given b:- c:refused d:refused" || len(rules) > 0 {
+			t.Errorf("%s: %s, warns %v\n%s", header, got, rules, text)
+		}
+	}
+	for header, words := range map[string][2]string{"Infolettre|Double opt-in": {"validé", "à voir"}, "Newsletter|DOI": {"bestätigt", "unklar"}, "Newsletter|Double opt-in": {"verified", "sent"}, "Newsletter|Doppio opt-in": {"confermato", "boh"}} {
+		states, rules, text := judged(t, &twoPurposes, "kontakte.csv", "E-Mail|"+header, "a@x|Y|"+words[0], "b@x|Y|"+words[1], "c@x|N|", "d@x|Y|", "e@x|N|"+words[1])
+		if got := said(states); got != "a:given b:- c:refused d:- e:refused" || len(rules) > 0 {
 			t.Errorf("%s: %s, warns %v\n%s", header, got, rules, text)
 		}
 	}

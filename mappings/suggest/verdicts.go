@@ -127,7 +127,7 @@ func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
 		return true
 	}
 	return !slices.ContainsFunc(topic, asksElse) && !slices.ContainsFunc(s.answers, func(other int) bool {
-		return other != answer && !s.confirms(other) && s.look.optsOut(other) == mappings.NoOptOut && len(s.topicBeyond(col, other)) == 0
+		return other != answer && other != col && !s.confirms(other) && s.look.optsOut(other) == mappings.NoOptOut && len(s.topicBeyond(col, other)) == 0
 	})
 }
 
@@ -210,7 +210,7 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 	bars := func(cond mappings.Condition) { g.bars = append(g.bars, on(cond)) }
 	var yes, unknown mappings.Strings
 	for _, word := range c.vocabulary() {
-		if says, known := term(answers, word); says == "yes" || says == "given" {
+		if says, known := term(answers, word); says == "yes" || says == "given" || double && !known && slices.Contains(bareStates, mappings.SameWord(word)) {
 			yes = append(yes, c.As(word))
 		} else if !known && strings.IndexFunc(word, unicode.IsDigit) < 0 {
 			unknown = append(unknown, c.As(word))
