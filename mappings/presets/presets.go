@@ -196,8 +196,23 @@ func (f *Found) readable() bool {
 	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return f.gives(&r) })
 }
 
-// overlooks reports whether the preset would state a field in place of a column that it does not know, and that holds it.
+// overlooks reports whether the preset would state a field in place of a column that it does not know, and that holds it, or ask for a status that a column
+// gives for each row.
 func (f *Found) overlooks() bool {
+	if slices.ContainsFunc(f.Preset.Records, func(r record) bool {
+		status, ok := r.Fields["status"]
+		return ok && r.Entity == "consent" && status.Ask != "" && len(status.From) == 0 && f.gives(&r)
+	}) {
+		used := map[int]bool{}
+		for _, col := range f.roles {
+			used[col] = true
+		}
+		for col := range f.look.Columns {
+			if !used[col] && f.look.Answers(col) && f.look.Rows > 0 {
+				return true
+			}
+		}
+	}
 	return slices.ContainsFunc(f.Preset.Records, func(r record) bool {
 		for name, spec := range r.Fields {
 			if spec.Absent != "" && f.gives(&r) && !slices.ContainsFunc(spec.From, func(c mappings.Column) bool { return f.has(c.Header) }) && f.look.Rows > 0 && f.look.Reads(r.Entity, name) {

@@ -172,7 +172,7 @@ var channelWords = []struct {
 }{
 	{"whatsapp", []string{"whatsapp"}},
 	{"sms", append([]string{"sms"}, texting...)},
-	{"email", strings.Fields("email mailing newsletter nieuwsbrief infolettre boletin correoelec correioelec correioelet postaelet courriel courrierelec mailmarketing mailwerbung permail parmail viamail electronicmail elektronischepost elektronischpost")},
+	{"email", strings.Fields("email mailing rundmail infomail newsletter nieuwsbrief infolettre boletin correoelec correioelec correioelet postaelet courriel courrierelec mailmarketing mailwerbung permail parmail viamail electronicmail elektronischepost elektronischpost")},
 	{"phone", strings.Fields("telefon phone telefo anruf")},
 	{"post", strings.Fields("brief postal post courrier correoordinario correocertificado correotradicional directmail bymail")},
 	{"push", []string{"push"}},

@@ -25,6 +25,13 @@ var terms = sync.OnceValue(func() map[string]map[string]string {
 				m[mappings.SameWord(term)] = term
 			}
 		}
+		for term, line := range w {
+			for word := range strings.SplitSeq(line, "|") {
+				if _, taken := m[unpointed(word)]; !taken && strings.ContainsAny(word, ",!") {
+					m[unpointed(word)] = term
+				}
+			}
+		}
 		all[list] = m
 	}
 	index(answers, statusWords)
@@ -37,7 +44,20 @@ var terms = sync.OnceValue(func() map[string]map[string]string {
 // term finds the term of a word; ok is false if no language has it.
 func term(list, word string) (string, bool) {
 	t, ok := terms()[list][mappings.SameWord(word)]
+	if !ok && strings.ContainsAny(word, " ,!") { // yes, I agree
+		t, ok = terms()[list][unpointed(word)]
+	}
 	return t, ok
+}
+
+// unpointed is the form of a word without the commas and exclamation marks that some write it with.
+func unpointed(word string) string {
+	return mappings.SameWord(strings.Map(func(r rune) rune {
+		if r == ',' || r == '!' {
+			return -1
+		}
+		return r
+	}, word))
 }
 
 // endings are words for a request that ended, one way or the other.
