@@ -478,6 +478,9 @@ func (r *Record) mayGive() bool {
 		return false
 	}
 	given := status.gives()
+	if status.Spec.Const != nil {
+		return *status.Spec.Const == importers.StatusGiven
+	}
 	return (len(given) > 0 || len(status.Asks) > 0) && !slices.ContainsFunc(r.When, func(c mappings.Condition) bool {
 		return len(given) > 0 && slices.Contains(status.Spec.From, c.Column) && (c.In != nil && !slices.ContainsFunc(c.In, func(word string) bool { return slices.Contains(given, word) }) || slices.Equal(c.NotIn, given))
 	})

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,7 +49,27 @@ func (d *Draft) Tables(l, second *Look, beside, entity string, ctx *Context) {
 		d.under(second, d.Records[ours:], slices.IndexFunc(second.Columns, func(c Column) bool { return c.Filled > 0 }), len(second.Columns), false)
 	}
 	d.under(l, d.Records[:ours], 0, len(l.Columns), second == nil)
+	d.named(l)
 	d.below(l, entity)
+}
+
+// named asks about consents in a sheet or file that is called as a list of opt-outs is: what they joined by may still stand there.
+func (d *Draft) named(l *Look) {
+	file := strings.TrimSuffix(l.File, filepath.Ext(l.File))
+	if !l.named("suppression") && mappings.OptOutOf(l.Sheet) != mappings.SureOptOut && mappings.OptOutOf(file) != mappings.SureOptOut {
+		return
+	}
+	const what = "the name of the file or sheet sounds like that of a list of opt-outs"
+	told := false
+	for i := range d.Records {
+		if r := &d.Records[i]; r.mayGive() && len(r.field("status").Asks) == 0 {
+			if r.Why = append(r.Why, what+": map its rows as suppressions, or remove the condition in: [] if a yes in it is a consent all the same"); !told {
+				d.Head = append(d.Head, "Attention: "+what+", and its answers would be consents: map its rows as suppressions, or as consents that are withdrawn, if these people left.")
+			}
+			r.When = append(r.When, mappings.Condition{Column: l.Name(0), In: mappings.Strings{}})
+			told = true
+		}
+	}
 }
 
 // beside adds the records of a second table of the sheet. Where nothing says what it is, that is asked: it may list people who must not be contacted.

@@ -197,3 +197,37 @@ func TestOtherTablesOfABareDraft(t *testing.T) {
 		}
 	}
 }
+
+// Consents in a sheet or file that is called as a list of opt-outs is are asked about: a yes to what these people joined by came in as given.
+func TestNamesOfListsOfOptOuts(t *testing.T) {
+	answer := []string{"Email|Name|Opt-in", "a@example.org|A|Y", "b@example.org|B|Y"}
+	for _, tc := range []struct {
+		file, sheet string
+		lines       []string
+		asks        bool
+	}{
+		{"contacts.xlsx", "Unsubscribed", answer, true},
+		{"contacts.xlsx", "Abgemeldet", answer, true},
+		{"contacts.xlsx", "Widerrufe", answer, true},
+		{"contacts.xlsx", "Désabonnés", answer, true},
+		{"contacts.xlsx", "Bajas", answer, true},
+		{"contacts.xlsx", "Disiscritti", answer, true},
+		{"contacts.xlsx", "Descadastrados", answer, true},
+		{"contacts.xlsx", "Afgemeld", answer, true},
+		{"contacts.xlsx", "Do not contact", answer, false}, // suppressions
+		{"newsletter_abmeldungen.csv", "", answer, true},
+		{"unsubscribed.csv", "", []string{"Email|Newsletter|SMS", "a@example.org|yes|yes", "b@example.org|yes|no"}, true},
+		{"contacts.xlsx", "Active", answer, false},
+		{"newsletter.csv", "", answer, false},
+		{"subscribed.csv", "", answer, false},
+		{"abmeldungen.csv", "", []string{"Email|Abgemeldet", "a@example.org|ja", "b@example.org|ja"}, false},
+		{"unsubscribed.csv", "", []string{"Email|Status", "a@example.org|unsubscribed", "b@example.org|unsubscribed"}, false},
+	} {
+		l := lookAt(tc.file, tc.lines...)
+		l.Sheet = tc.sheet
+		_, text, asked := suggested(t, l)
+		if got := slices.ContainsFunc(asked, func(path string) bool { return strings.HasSuffix(path, "when.in") }); got != tc.asks || strings.Contains(text, "Attention: the name of the file or sheet") != tc.asks {
+			t.Errorf("%s %s: asks %v\n%s", tc.file, tc.sheet, asked, text)
+		}
+	}
+}
