@@ -124,6 +124,9 @@ func OptOutOf(header string) OptOut {
 		named = named || begins(word, denied)
 		agrees = agrees || begins(word, agreed)
 	}
+	if no := answeredNo(words); len(no) > len("no") && (agrees || named) && !denies && !bars {
+		return SureOptOut
+	}
 	switch {
 	case bars && denies: // not blocked
 		return MaybeOptOut
@@ -135,6 +138,21 @@ func OptOutOf(header string) OptOut {
 		return EndedOptOut
 	}
 	return NoOptOut
+}
+
+// answeredNo gives the no with which a header ends that has a column for each answer, as Newsletter nein beside Newsletter ja; "" for any other.
+func answeredNo(words []string) string {
+	n := len(words)
+	if n < 2 || !slices.Contains([]string{"nein", "nee", "non", "nao", "no", "n"}, words[n-1]) || slices.Contains([]string{"yes", "y", "ja", "j", "oui", "o", "si", "s", "sim"}, words[n-2]) {
+		return ""
+	}
+	return words[n-1]
+}
+
+// MayAnswerNo reports whether a header ends with a no that may be an answer, or stand for a number, as in Newsletter no.
+func MayAnswerNo(header string) bool {
+	no := answeredNo(HeaderWords(bothAnswers.ReplaceAllString(header, " ")))
+	return no == "no" || no == "n"
 }
 
 // SaysToStop reports whether a remark about somebody may say that they do not want to hear any more: it speaks of an opt-out, denies a wish or a message, or

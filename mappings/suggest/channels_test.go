@@ -104,6 +104,7 @@ func TestStatesOfOtherChannels(t *testing.T) {
 	for lines, asks := range map[string]bool{
 		"E-Mail|Einwilligung|SMS-Einwilligung;a@x|ja|nein;b@x|nein|ja":         true,
 		"E-Mail|Newsletter|Werbung;a@x|ja|nein;b@x|nein|ja":                    true,
+		"E-Mail|Status|SMS;a@x|subscribed|N;b@x|unsubscribed|Y":                true,
 		"E-Mail|Newsletter|Foto-Einwilligung;a@x|ja|nein;b@x|nein|ja":          false,
 		"E-Mail|SMS|Opted out;a@x|Y|N;b@x|N|Y":                                 false,
 		"E-Mail|Newsletter|SMS|Status;a@x|Y|N|subscribed;b@x|N|Y|unsubscribed": false,

@@ -416,19 +416,19 @@ func (s *suggestion) channel(r *Record, header string, several bool) {
 // noChannel is why an answer is drafted as one for any channel.
 const noChannel = "the header names no channel, and several columns answer"
 
-// whichChannels asks for the channel of consents whose header names none, beside answers of the same purpose that name theirs: one on any channel would be
+// whichChannels asks for the channel of consents whose header names none, beside answers that name theirs: one on any channel would be
 // one too where the other says no or nothing. What speaks against consent may stay on any.
 func (s *suggestion) whichChannels(list []Record) {
 	for i := range list {
 		r := &list[i]
 		channel := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "channel" && slices.Contains(f.Why, noChannel) })
-		if channel < 0 || !r.mayGive() {
+		if channel < 0 || !r.mayGive() || otherQuestion(r) {
 			continue
 		}
 		var others []string
 		for j := range list {
 			of, status := list[j].stated("channel"), list[j].field("status")
-			if j == i || of == "" || of == "any" || status == nil || len(status.Spec.From) != 1 || !samePurpose(r, &list[j]) {
+			if j == i || of == "" || of == "any" || status == nil || len(status.Spec.From) != 1 || otherQuestion(&list[j]) {
 				continue
 			}
 			if other := status.Spec.From[0].String() + " answers for " + of; !slices.Contains(others, other) {
@@ -444,22 +444,10 @@ func (s *suggestion) whichChannels(list []Record) {
 	}
 }
 
-// samePurpose reports whether two consents may be for the same purpose.
-func samePurpose(a, b *Record) bool {
-	one, two := a.field("purpose"), b.field("purpose")
-	asked := func(r *Record, f *Field) bool { return f == nil || r.about == "" && len(f.Asks) > 0 }
-	for _, r := range []*Record{a, b} {
-		if status := r.field("status"); len(status.Spec.From) == 1 && asksElse(status.Spec.From[0].Header) {
-			return false
-		}
-	}
-	switch {
-	case asked(a, one), asked(b, two):
-		return true
-	case one.Spec.Const == nil || two.Spec.Const == nil:
-		return slices.Equal(one.Spec.From, two.Spec.From) && a.about == b.about
-	}
-	return *one.Spec.Const == *two.Spec.Const
+// otherQuestion reports whether a consent is to something else than mailings by its header, or a purpose of its own.
+func otherQuestion(r *Record) bool {
+	status := r.field("status")
+	return r.about != "" && !holds(plain(r.about), Marketing) || len(status.Spec.From) == 1 && asksElse(status.Spec.From[0].Header)
 }
 
 func (r *Record) field(name string) *Field {

@@ -208,3 +208,27 @@ func TestRemarksOfLeaving(t *testing.T) {
 		}
 	}
 }
+
+// A column for each answer: a mark under the no is one.
+func TestAColumnForEachAnswer(t *testing.T) {
+	for _, header := range []string{"Newsletter ja|Newsletter nein", "Newsletter: ja|Newsletter: nein", "Werbung per E-Mail ja|Werbung per E-Mail nein", "Infolettre oui|Infolettre non", "Newsletter sim|Newsletter não", "Nieuwsbrief ja|Nieuwsbrief nee",
+		"Boletín sí|Boletín no", "Newsletter yes|Newsletter no", "Newsletter J|Newsletter N"} {
+		d, text, asked := suggested(t, lookAt("kontakte.csv", "E-Mail|"+header, "a@x.example|x|", "b@x.example||x", "c@x.example||", "d@x.example|x|x"))
+		_, no, _ := strings.Cut(header, "|")
+		asks := slices.ContainsFunc(asked, func(path string) bool { return strings.HasSuffix(path, "polarity") })
+		if strings.HasSuffix(no, " no") || strings.HasSuffix(no, " N") { // or a number
+			if !asks {
+				t.Errorf("%s: asks %v\n%s", header, asked, text)
+			}
+			continue
+		}
+		if len(d.Records) != 2 || d.Records[1].field("status").Spec.Polarity != "inverted" || asks {
+			t.Errorf("%s: asks %v\n%s", header, asked, text)
+		}
+	}
+	for _, header := range []string{"Newsletter (ja/nein)", "Newsletter ja nein", "Newsletter Y/N", "Contact No", "Telefon Nr", "Numéro", "Customer no", "Newsletter"} {
+		if asks := mappings.OptOutOf(header); asks != mappings.NoOptOut {
+			t.Errorf("%s: %d", header, asks)
+		}
+	}
+}
