@@ -45,6 +45,8 @@ func TestStateIsNoSecondConsent(t *testing.T) {
 		{"a:given b:withdrawn c:-", "E-Mail|Newsletter|Status;a@x|subscribed|confirmed;b@x|unsubscribed|confirmed;c@x|subscribed|pending"},
 		{"a:given b:refused c:withdrawn", "E-Mail|Newsletter|Status;a@x|Y|subscribed;b@x|N|subscribed;c@x|Y|unsubscribed"},
 		{"a:given b:refused c:refused", "E-Mail|SMS consent|Status;a@x|Y|verified;b@x|N|verified;c@x|N|pending"},
+		{"a:given+given b:withdrawn c:given d:given", "E-Mail|Marketing status|SMS marketing status;a@x|subscribed|subscribed;b@x|unsubscribed|pending;c@x|subscribed|pending;d@x||subscribed"},
+		{"a:given+given b:refused c:-", "E-Mail|Consent|Email status;a@x|Y|subscribed;b@x|N|pending;c@x|Y|pending"},
 		{"a:given b:- c:refused d:given", "E-Mail|I agree to receive the newsletter;a@x|Yes I agree;b@x|;c@x|No, thanks;d@x|yes, please!"},
 		{"a:given+given b:refused+given c:-", "E-Mail|Rappel SMS|Lettre d'info;a@x|oui|oui;b@x|non|oui;c@x||"},
 		{"a:given b:- c:refused", "E-Mail|Einwilligung Newsletter;a@x|liegt vor;b@x|noch nicht;c@x|liegt nicht vor"},

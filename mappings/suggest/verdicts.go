@@ -104,7 +104,12 @@ func (s *suggestion) statesBeside(list []Record, states map[int]gate) []Record {
 		if !ok || s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || !s.general(col) && fits("state", header) == 0 {
 			continue
 		}
+		_, state := states[col]
+		of := channelOf(header)
 		list = s.onlyConfirmed(list, col, g, func(r *Record) bool {
+			if of != "" && of != "email" && !state && of != r.stated("channel") {
+				return false // it answers for its own channel, and for which the other does is asked: by e-mail most likely
+			}
 			return !s.reads(r, col) && slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) && s.confirmsOf(col, answer, r) }) &&
 				!slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.Column == name })
 		})
