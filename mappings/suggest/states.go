@@ -78,7 +78,7 @@ func (s *suggestion) stateGate(col int) (g gate) {
 	for _, word := range c.vocabulary() {
 		says, known := term(answers, word)
 		switch {
-		case says == "given", says == "yes":
+		case inForceNow(word):
 			yes = append(yes, c.As(word))
 		case says != "" || !known && s.ofContact(word):
 			hard = append(hard, c.As(word))

@@ -380,7 +380,7 @@ func (s *suggestion) asksConfirmed(col int) (g gate, ok bool) {
 				known += rows
 			}
 		}
-		if known*2 < c.Filled && l.ofState(col) && len(l.yes(col)) > 0 && len(l.opposing(col)) == 0 {
+		if known*2 < c.Filled && l.ofState(col) && slices.ContainsFunc(c.sortedWords(), inForceNow) && len(l.against(col, false)) == 0 {
 			g = s.stateGate(col)
 			return g, len(g.lets) > 0
 		}
@@ -389,6 +389,12 @@ func (s *suggestion) asksConfirmed(col int) (g gate, ok bool) {
 		}
 	}
 	return l.gate(col, double, nil)
+}
+
+// inForceNow reports whether a word says that an answer is in force or was confirmed.
+func inForceNow(word string) bool {
+	says, _ := term(answers, word)
+	return says == "given" || says == "yes" || slices.Contains(bareStates, mappings.SameWord(word))
 }
 
 // ofState reports whether a column holds states in words by a header that says no more.
