@@ -48,7 +48,7 @@ func Draft(name string, header []string, sheet string, headerRow int) []byte {
 		letter := source.Letters(col)
 		switch {
 		case headerRow == 0 || folded == "" || shown[col] != h:
-			fmt.Fprintf(&b, "      # %s: { letter: %s }\n", todo, letter)
+			fmt.Fprintf(&b, "      # %s: { from: { letter: %s } }\n", todo, letter)
 		case total[folded] > 1:
 			fmt.Fprintf(&b, "      # %s: { from: { header: %s, nth: %d } }   # column %s\n", todo, quoteYAML(h), seen[folded], letter)
 		default:

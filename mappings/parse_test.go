@@ -266,7 +266,7 @@ func TestDraft(t *testing.T) {
 	}
 	filled := strings.NewReplacer("entity: TODO", "entity: consent", "key: [TODO]", "key: [email]",
 		`# TODO: "E-mail"`, "email: \"E-mail\"", `# TODO: { from: { header: Status, nth: 2 } }`, "status: { from: { header: Status, nth: 2 } }",
-		`# TODO: { letter: E }`, "note: { from: { letter: E } }", `# TODO: "a \"b\": #c"`, `method: "a \"b\": #c"`, `# TODO: "yes"`, `language: "yes"`,
+		`# TODO: { from: { letter: E } }`, "note: { from: { letter: E } }", `# TODO: "a \"b\": #c"`, `method: "a \"b\": #c"`, `# TODO: "yes"`, `language: "yes"`,
 		`# TODO: E-mail`, "email: E-mail").Replace(text)
 	m, err := Parse("m.yaml", []byte(filled))
 	if err != nil {

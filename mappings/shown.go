@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"sheetlift/importers"
@@ -133,7 +134,41 @@ const shownFrom = 3
 // person's name may stand there by mistake, so what is shaped like one is not shown, nor is any word of a script without capitals,
 // where names have no shape.
 func showableWord(word string, rows int) bool {
-	return rows >= shownFrom && finding.Quote(word) && !nameShaped(word) && !standsForSomebody(word) && !ipLike(word) && !importers.StreetLike(word)
+	return rows >= shownFrom && finding.Quote(word) && !nameShaped(word) && !standsForSomebody(word) && !ipLike(word) && !importers.StreetLike(word) && !namesInSmall(word)
+}
+
+// answering are words that no name of two or three is made of alone: those of answers and states, and the small ones that join such words. What stands
+// inside of names, such as van and de, is none of them, nor is what is a name in another language, such as per.
+var answering = sync.OnceValue(func() map[string]bool {
+	m := map[string]bool{}
+	for _, list := range AnswerWords {
+		for _, word := range strings.FieldsFunc(list, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			m[word] = len([]rune(word)) > 1
+		}
+	}
+	for _, word := range strings.Fields("not never none yet only already again still sure all other others unknown pending waiting waits await review hold under out in on at by with without for from after before until since to and or the opt opted mail email sms phone call calls letter post web website online app form list newsletter " +
+		"consent consents consented status hard soft bounce bounced spam active inactive closed open new old left moved deceased invalid blocked duplicate test wants want no yes maybe " +
+		"nicht nie kein keine noch nur schon wieder auf aus bei mit ohne für nach vor bis seit und oder unklar unbekannt offen wartet bitte anfrage klärung prüfung einwilligung zustimmung gesperrt verstorben verzogen gelöscht ungültig telefon " +
+		"ne pas jamais aucun aucune sans avec pour après avant depuis et ou inconnu inconnue attente cours traitement consentement téléphone courriel décédé " +
+		"nunca ningún sin con para tras antes desde o desconocido espera revisión consentimiento teléfono correo fallecido " +
+		"mai nessun senza dopo prima sconosciuto attesa corso consenso telefono posta deceduto " +
+		"não nenhum sem com após antes desconhecido espera andamento consentimento telefone falecido " +
+		"niet nooit geen nog alleen zonder met voor na sinds en of onbekend wacht behandeling toestemming telefoon overleden") {
+		m[word] = true
+	}
+	delete(m, "de") // dado de baja
+	return m
+})
+
+// namesInSmall reports whether a text of two to four words of letters alone may be a name written without capitals: none of them is one of answers.
+func namesInSmall(word string) bool {
+	if !strings.ContainsAny(word, " -_.\u00a0\t") {
+		return false
+	}
+	tokens := strings.FieldsFunc(fold(word), func(r rune) bool { return unicode.IsSpace(r) || r == '-' || r == '_' || r == '.' })
+	return len(tokens) > 1 && len(tokens) < 5 && !slices.ContainsFunc(tokens, func(t string) bool {
+		return answering()[t] || strings.ContainsFunc(t, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
+	})
 }
 
 // titles stand before names of people.

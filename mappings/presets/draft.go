@@ -58,13 +58,17 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 		if !used[source.Letters(i)] && l.Columns[i].Header != "" {
 			left := strings.TrimPrefix(l.Say(i), "column ")
 			if l.Answers(i) {
-				d.Head = append(d.Head, l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
+				d.Head = append(d.Head, "Attention: "+l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
 			} else if l.Opposes(i) && f.asks() {
-				d.Head = append(d.Head, l.Say(i)+" holds words that speak against consent, and the preset does not know it: where it says who must not be contacted, add a record for it.")
+				d.Head = append(d.Head, "Attention: "+l.Say(i)+" holds words that speak against consent, and the preset does not know it: where it says who must not be contacted, add a record for it.")
 			}
 			d.Left = append(d.Left, left)
 		}
 	}
+	if d.Entity() == "consent" {
+		d.Head = append(d.Head, l.Remarks()...)
+	}
+	d.Tables(l, f.second, f.beside, d.Entity(), ctx)
 	return d
 }
 

@@ -160,10 +160,14 @@ type Found struct {
 	class    string
 	look     *suggest.Look
 	skipped  map[int][]string // column to words with which its rows are left out
+
+	second *suggest.Look // another table beside it, nil if there is none
+	beside string        // that there is one
 }
 
 // Find returns the preset that fits the sheet best, or nil.
 func Find(l *suggest.Look) *Found {
+	l, second, beside := l.FirstTable()
 	var best *Found
 	score := 0
 	at := map[string]int{}
@@ -181,6 +185,9 @@ func Find(l *suggest.Look) *Found {
 	if best != nil && (!best.readable() || best.overlooks()) && len(l.Kinds()) > 0 {
 		return nil // the preset has nothing to read in it, or reads less than stands there, and something else has
 	}
+	if best != nil {
+		best.second, best.beside = second, beside
+	}
 	return best
 }
 
@@ -189,8 +196,23 @@ func (f *Found) readable() bool {
 	return slices.ContainsFunc(f.Preset.Records, func(r record) bool { return f.gives(&r) })
 }
 
-// overlooks reports whether the preset would state a field in place of a column that it does not know, and that holds it.
+// overlooks reports whether the preset would state a field in place of a column that it does not know, and that holds it, or ask for a status that a column
+// gives for each row.
 func (f *Found) overlooks() bool {
+	if slices.ContainsFunc(f.Preset.Records, func(r record) bool {
+		status, ok := r.Fields["status"]
+		return ok && r.Entity == "consent" && status.Ask != "" && len(status.From) == 0 && f.gives(&r)
+	}) {
+		used := map[int]bool{}
+		for _, col := range f.roles {
+			used[col] = true
+		}
+		for col := range f.look.Columns {
+			if !used[col] && f.look.Answers(col) && f.look.Rows > 0 {
+				return true
+			}
+		}
+	}
 	return slices.ContainsFunc(f.Preset.Records, func(r record) bool {
 		for name, spec := range r.Fields {
 			if spec.Absent != "" && f.gives(&r) && !slices.ContainsFunc(spec.From, func(c mappings.Column) bool { return f.has(c.Header) }) && f.look.Rows > 0 && f.look.Reads(r.Entity, name) {

@@ -99,6 +99,21 @@ func sheet(t *testing.T, file string, lines ...string) *suggest.Look {
 
 var two = suggest.Context{Name: "x", Purposes: []suggest.Purpose{{Code: "news", Name: "Newsletter"}, {Code: "ads", Name: "Advertising"}}, By: mappings.StatedBy{Name: "A role", At: "2026-10-01"}}
 
+// Where the preset would ask whether all in the file are subscribed, a column that says so of each goes before it; where the file's name says it, the column is named.
+func TestStatusOfEachBesideAKnownExport(t *testing.T) {
+	lines := []string{"Email Address,First Name,OPTIN_TIME,CONFIRM_TIME,MEMBER_RATING,Status", "a@example.com,A,2024-01-02 10:00:00,2024-01-02 10:05:00,2,subscribed", "b@example.com,B,2024-01-02 10:00:00,2024-01-02 10:05:00,2,unsubscribed", "c@example.com,C,2024-01-02 10:00:00,,2,pending"}
+	if f := Find(sheet(t, "members.csv", lines...)); f != nil {
+		t.Errorf("taken for %s, which asks for the status of all", f.Preset.Name)
+	}
+	f := Find(sheet(t, "subscribed_members_export_1.csv", lines...))
+	if f == nil || !strings.Contains(string(f.Draft(&two).YAML()), `Attention: column F "Status" seems to answer`) {
+		t.Errorf("not taken, or nothing is said of the status: %+v", f)
+	}
+	if f := Find(sheet(t, "members.csv", "Email Address,First Name,OPTIN_TIME,CONFIRM_TIME,MEMBER_RATING,Country", "a@example.com,A,2024-01-02 10:00:00,2024-01-02 10:05:00,2,DE")); f == nil {
+		t.Error("an export without such a column is not taken")
+	}
+}
+
 // A file that only resembles a known export is not taken for one.
 func TestForeignFilesAreNotTaken(t *testing.T) {
 	for name, lines := range map[string][]string{

@@ -45,7 +45,7 @@ func (l *Look) answers(col int) bool {
 		known += rows
 		if _, state := term("case.status", word); state {
 			working += rows
-		} else if says == "given" || says == "refused" || says == "withdrawn" {
+		} else if (says == "given" || says == "refused" || says == "withdrawn") && !slices.Contains(ranks, mappings.SameWord(word)) {
 			plainly += rows
 		}
 	}
@@ -69,6 +69,9 @@ func (l *Look) answers(col int) bool {
 	}
 	return total > 0 && plainly*10 >= c.Filled*8 && len(c.Words) <= 12
 }
+
+// ranks are words of answers that rank things as well: alta and baja are high and low.
+var ranks = sameWords("alta|baja")
 
 // regimes are headers that ask how consent is asked for; a column of one that never says no answers nothing.
 var regimes = strings.Fields("consenttype typeofconsent consentmodel consentmode consentmethod consentlevel artdereinwilligung einwilligungsart typedeconsentement tipodeconsentimiento tipodiconsenso tipodeconsentimento soorttoestemming optintype typedoptin")
@@ -169,7 +172,7 @@ var channelWords = []struct {
 }{
 	{"whatsapp", []string{"whatsapp"}},
 	{"sms", append([]string{"sms"}, texting...)},
-	{"email", strings.Fields("email mailing newsletter nieuwsbrief infolettre boletin correoelec correioelec correioelet postaelet courriel courrierelec mailmarketing mailwerbung permail parmail viamail electronicmail elektronischepost elektronischpost")},
+	{"email", strings.Fields("email mailing rundmail infomail newsletter nieuwsbrief infolettre boletin correoelec correioelec correioelet postaelet courriel courrierelec mailmarketing mailwerbung permail parmail viamail electronicmail elektronischepost elektronischpost")},
 	{"phone", strings.Fields("telefon phone telefo anruf")},
 	{"post", strings.Fields("brief postal post courrier correoordinario correocertificado correotradicional directmail bymail")},
 	{"push", []string{"push"}},
@@ -180,7 +183,7 @@ var (
 	calling = strings.Fields("donotcall dontcall nocall nevercall notcall notbecalled stopcall outofcall coldcall callsopt callopt callconsent callpermission calling telemarket anzurufen kaltakquise llamar llamad appeler appelez parappel appels chiamare chiamate chiamata chiamarmi " +
 		"nietbellen belmeniet nooitbellen meerbellen magbellen gebeld telefonisch naoligar nuncaligar naomeligue ligacoes ligacao chamadas chamada bloctel")
 	called  = strings.Fields("call calls appel bellen ligar chamar")
-	texting = strings.Fields("donottext donttext notext nevertext textmessag messagestexte messagetexte mensajesdetexto mensajedetexto messaggiditesto messaggiodit mensagensdetexto mensagemdetexto tekstbericht kurznachricht textnachricht")
+	texting = strings.Fields("textok oktotext textconsent textopt textpermission bytext viatext donottext donttext notext nevertext textmessag messagestexte messagetexte mensajesdetexto mensajedetexto messaggiditesto messaggiodit mensagensdetexto mensagemdetexto tekstbericht kurznachricht textnachricht")
 )
 
 // against lists the words of a column that speak against consent.

@@ -22,7 +22,8 @@ func judged(t *testing.T, ctx *Context, file string, lines ...string) (states ma
 	}
 	text = string(d.YAML())
 	plan := regexp.MustCompile(`(?m)^ *confirm: true\n`).ReplaceAllString(text, "")
-	plan = regexp.MustCompile(`(?m)^( +const:)\n`).ReplaceAllString(plan, "$1 news\n") // an asked purpose
+	plan = regexp.MustCompile(`(?m)^( +channel:\n(?: +#.*\n)*(?: +\w+: .*\n)* +const:)\n`).ReplaceAllString(plan, "$1 email\n") // an asked channel
+	plan = regexp.MustCompile(`(?m)^( +const:)\n`).ReplaceAllString(plan, "$1 news\n")                                          // an asked purpose
 	m, err := mappings.Parse("m.yaml", []byte(plan))
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", lines[0], err, text)

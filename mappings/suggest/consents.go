@@ -43,6 +43,7 @@ func (s *suggestion) consents() {
 		}
 	}
 	list = s.confirmations(list)
+	s.whichChannels(list)
 	for _, col := range slices.Concat(s.left, s.ended) {
 		s.used[col] = true
 		for i := range list {
@@ -244,6 +245,7 @@ var ofContact = []string{"objection", "complaint", "bounce", "invalid"}
 // ofContact reports whether a word beside the answers gives a reason not to use a contact point, which has a record of its own.
 func (s *suggestion) ofContact(word string) bool {
 	reason, ok := meaning("reason", word)
+	ok = ok && shown("reason", word)
 	_, email := s.at["email"]
 	return ok && email && slices.Contains(ofContact, reason)
 }
@@ -258,7 +260,7 @@ func (s *suggestion) undeliverable(col int, r *Record) (list []Record) {
 		if _, answer := term(answers, word); answer {
 			continue
 		}
-		if reason, ok := meaning("reason", word); ok && slices.Contains(ofContact, reason) {
+		if reason, ok := meaning("reason", word); ok && shown("reason", word) && slices.Contains(ofContact, reason) {
 			by[reason] = append(by[reason], c.As(word))
 			all = append(all, c.As(word))
 		}
@@ -406,9 +408,79 @@ func (s *suggestion) channel(r *Record, header string, several bool) {
 		f.ask("const", "does the header speak of e-mail or of letters? email or post")
 	default:
 		s.ctx.State(&f, "consent", "any")
-		f.why("the header names no channel, and several columns answer")
+		f.why(noChannel)
 	}
 	r.Fields = append(r.Fields, f)
+}
+
+// noChannel is why an answer is drafted as one for any channel.
+const noChannel = "the header names no channel, and several columns answer"
+
+// whichChannels asks for the channel of consents whose header names none, beside answers that name theirs: one on any channel would be
+// one too where the other says no or nothing. What speaks against consent may stay on any.
+func (s *suggestion) whichChannels(list []Record) {
+	for i := range list {
+		r := &list[i]
+		channel := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == "channel" && slices.Contains(f.Why, noChannel) })
+		if channel < 0 || !r.mayGive() || otherQuestion(r) {
+			continue
+		}
+		var others []string
+		for j := range list {
+			of, status := list[j].stated("channel"), list[j].field("status")
+			if j == i || of == "" || of == "any" || status == nil || len(status.Spec.From) != 1 || otherQuestion(&list[j]) {
+				continue
+			}
+			if other := status.Spec.From[0].String() + " answers for " + of; !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+		if len(others) == 0 {
+			continue
+		}
+		f := &r.Fields[channel]
+		f.Spec.Const, f.Why = nil, []string{"the header names no channel"}
+		f.ask("const", "which channel is this a consent for? "+strings.Join(others, ", ")+". email, if it is the answer to e-mail; any, only if it is one for every channel, also where the others say no or nothing")
+	}
+}
+
+// otherQuestion reports whether a consent is to something else than mailings by its header, or a purpose of its own.
+func otherQuestion(r *Record) bool {
+	status := r.field("status")
+	return r.about != "" && !holds(plain(r.about), Marketing) || len(status.Spec.From) == 1 && asksElse(status.Spec.From[0].Header)
+}
+
+func (r *Record) field(name string) *Field {
+	for i := range r.Fields {
+		if r.Fields[i].Name == name {
+			return &r.Fields[i]
+		}
+	}
+	return nil
+}
+
+// mayGive reports whether a record has rows that are consents.
+func (r *Record) mayGive() bool {
+	status := r.field("status")
+	if r.Entity != "consent" || status == nil {
+		return false
+	}
+	given := status.gives()
+	if status.Spec.Const != nil {
+		return *status.Spec.Const == importers.StatusGiven
+	}
+	return (len(given) > 0 || len(status.Asks) > 0) && !slices.ContainsFunc(r.When, func(c mappings.Condition) bool {
+		return len(given) > 0 && slices.Contains(status.Spec.From, c.Column) && (c.In != nil && !slices.ContainsFunc(c.In, func(word string) bool { return slices.Contains(given, word) }) || slices.Equal(c.NotIn, given))
+	})
+}
+
+// gives lists the words by which a status is a consent.
+func (f *Field) gives() mappings.Strings {
+	given := slices.Clone(f.Spec.Enum["given"])
+	if f.Spec.Polarity != "inverted" {
+		given = append(given, f.Spec.Enum["yes"]...)
+	}
+	return given
 }
 
 // joined drafts a list of people that has no column that answers: only a person knows whether all of them consented.
@@ -495,7 +567,7 @@ func (s *suggestion) byBasis(col int) Record {
 	status := Field{Name: "status", Confirm: true, Spec: mappings.FieldSpec{From: mappings.Columns{s.look.Name(col)}, Enum: map[string]mappings.Strings{}}}
 	status.why(s.counts(col))
 	status.why("only a basis that is consent is one; other bases are no consent, and such rows are skipped")
-	several := status.severalBases(c)
+	several, hidden := status.severalBases(c), c.Hidden
 	for _, word := range c.vocabulary() {
 		ones := []string{c.As(word)}
 		if several {
@@ -506,6 +578,8 @@ func (s *suggestion) byBasis(col int) Record {
 				continue
 			}
 			switch basis, ok := meaning("lawful_basis", one); {
+			case ok && !shown("lawful_basis", one):
+				hidden += c.Words[word]
 			case ok && basis == "consent":
 				status.Spec.Enum["given"] = append(status.Spec.Enum["given"], one)
 			case ok, saysNothing(one) && !saysYes(one):
@@ -513,6 +587,7 @@ func (s *suggestion) byBasis(col int) Record {
 			}
 		}
 	}
+	status.hidden(hidden)
 	if len(status.Spec.Enum) == 0 {
 		status.Spec.Enum = nil
 		status.ask("enum", "none of its words is known as consent: map them, as given: [words]")

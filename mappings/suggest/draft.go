@@ -57,6 +57,16 @@ type Ask struct{ Key, Text string }
 func (f *Field) why(s string)         { f.Why = append(f.Why, s) }
 func (f *Field) ask(key, text string) { f.Asks = append(f.Asks, Ask{key, text}) }
 
+// Entity is what the rows of the draft are above all: those of a register of consents, wherever it has such a record.
+func (d *Draft) Entity() string {
+	for _, entity := range []string{"consent", "suppression"} {
+		if slices.ContainsFunc(d.Records, func(r Record) bool { return r.Entity == entity }) {
+			return entity
+		}
+	}
+	return d.Records[0].Entity
+}
+
 // YAML writes the draft as a mapping file. Every guess is followed by confirm: true on a line of its own.
 func (d *Draft) YAML() []byte {
 	w := &writer{}

@@ -337,7 +337,7 @@ func (l *Look) consent(s *signs) *Kind {
 }
 
 // loose are words of answers that are said as often of contracts, bookings and accounts.
-var loose = strings.Split("active|inactive|aktiv|inaktiv|actif|inactif|activo|inactivo|attivo|inattivo|ativo|inativo|actief|confirmed|accepted|cancelled|canceled|cancelado|cancellato|expired|abgelaufen|pending|ausstehend|pendiente|pendente|en attente|in attesa|unknown|true|false|yes|no|ja|nein|1|0|x", "|")
+var loose = strings.Split("active|inactive|aktiv|inaktiv|actif|inactif|activo|inactivo|alta|attivo|inattivo|ativo|inativo|actief|confirmed|accepted|cancelled|canceled|cancelado|cancellato|expired|abgelaufen|pending|ausstehend|pendiente|pendente|en attente|in attesa|unknown|true|false|yes|no|ja|nein|1|0|x", "|")
 
 // plainly reports whether some word of a column can only speak of consent or a subscription.
 func (l *Look) plainly(col int) bool {

@@ -90,6 +90,8 @@ func TestAccountStatesAreNoConsents(t *testing.T) {
 		"bookings":  {"Event|Email|Status", "x|a@example.com|confirmed", "x|b@example.com|cancelled"},
 		"invoices":  {"Invoice|Email|Due date|Status", "1|a@example.com|2024-03-14|open", "2|b@example.com|2024-03-15|closed"},
 		"terms":     {"Id|Email|Accepts terms", "1|a@example.com|yes", "2|b@example.com|yes"},
+		"ranks":     {"Id|Email|Prioridad", "1|a@example.com|alta", "2|b@example.com|baja", "3|b@example.com|alta"},
+		"members":   {"Id|Email|Estado", "1|a@example.com|alta", "2|b@example.com|alta"},
 	} {
 		if kinds := lookAt(name+".csv", lines...).Kinds(); len(kinds) > 0 {
 			t.Errorf("%s: taken for %+v", name, kinds)

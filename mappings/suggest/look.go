@@ -70,6 +70,9 @@ type Column struct {
 	figures  int               // cells that hold a digit or an address, or are no text
 	objects  int               // cells that hold a list or an object of JSON
 	marked   int               // cells with one apostrophe in front
+	remarks  bool              // by its header, it holds remarks
+	stops    int               // remarks that may say that somebody wants no more
+	stopRows []int             // the first of them
 
 	rows []uint64 // a digest of each cell, 0 for a blank one
 }
@@ -102,7 +105,9 @@ func (d *Dates) All() int { return d.Cells + d.ISO + d.DayFirst + d.MonthFirst +
 func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look {
 	l := &Look{File: file, Sheet: sheet, SheetNum: sheetNum, HeaderRow: headerRow, seed: maphash.MakeSeed()}
 	for i, h := range header {
-		l.column(i).Header = h
+		c := l.column(i)
+		c.Header = h
+		c.remarks = fits("remarks", plain(h)) > 0
 	}
 	return l
 }
@@ -206,6 +211,11 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 	if cell.Kind == source.Text {
 		c.Dates.add(raw, row)
+		if c.remarks && bytes.ContainsAny(raw, " ") && mappings.SaysToStop(string(raw[:min(len(raw), 1000)])) {
+			if c.stops++; len(c.stopRows) < 5 {
+				c.stopRows = append(c.stopRows, row)
+			}
+		}
 	}
 	if c.Words != nil {
 		text := string(raw)

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"sheetlift/mappings"
@@ -23,6 +24,9 @@ func optsOut(header string) mappings.OptOut {
 func (l *Look) optsOut(col int) mappings.OptOut {
 	c := &l.Columns[col]
 	asks := optsOut(c.Header)
+	if asks == mappings.NoOptOut && mappings.MayAnswerNo(c.Header) && fits("asks", plain(c.Header)) > 0 && slices.ContainsFunc(c.sortedWords(), saysYes) && !slices.ContainsFunc(c.sortedWords(), func(word string) bool { _, ok := term(answers, word); return !ok }) {
+		return mappings.MaybeOptOut // a column for each answer
+	}
 	if asks == mappings.NoOptOut || c.Filled == 0 {
 		return asks
 	}

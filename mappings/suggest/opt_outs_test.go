@@ -185,3 +185,50 @@ func TestNoCallsAreOfThePhone(t *testing.T) {
 		}
 	}
 }
+
+// Remarks are read by no record, so those that may say that somebody left are named with their rows, and none of their text stands in the draft.
+func TestRemarksOfLeaving(t *testing.T) {
+	for _, tc := range []struct {
+		lines string
+		want  string
+	}{
+		{"E-Mail|Nieuwsbrief|Opmerking;a@x|ja|komt op dinsdag;b@x|ja|heeft zich afgemeld;c@x|nee|", `Attention: column C "Opmerking" holds remarks, and in 1 row one may say that somebody wants no more or left (row 3)`},
+		{"E-Mail|Newsletter|Bemerkungen;a@x|ja|zahlt bar;b@x|ja|will keine Mails von anna berg;c@x|ja|Widerruf am Telefon", "in 2 rows they may say that somebody wants no more or left (rows 3, 4)"},
+		{"E-Mail|Newsletter|Notes;a@x|Y|asked to be removed;b@x|N|", "(row 2)"},
+		{"E-Mail|Newsletter|Notes;a@x|Y|pays in cash;b@x|N|", ""},
+		{"E-Mail|Infolettre|Remarques;a@x|oui|ne souhaite plus recevoir;b@x|non|", "(row 2)"},
+		{"E-Mail|Boletín|Observaciones;a@x|sí|pidió la baja;b@x|no|", "(row 2)"},
+		{"E-Mail|Newsletter|Annotazioni;a@x|sì|non vuole più ricevere;b@x|no|", "(row 2)"},
+		{"E-Mail|Newsletter|Observações;a@x|sim|não quer mais receber;b@x|não|", "(row 2)"},
+	} {
+		_, text, _ := suggested(t, lookAt("kontakte.csv", strings.Split(tc.lines, ";")...))
+		said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+		if !strings.Contains(said, tc.want) || strings.Contains(said, "holds remarks") != (tc.want != "") || strings.Contains(said, "berg") {
+			t.Errorf("%s\n%s", tc.lines, text)
+		}
+	}
+}
+
+// A column for each answer: a mark under the no is one.
+func TestAColumnForEachAnswer(t *testing.T) {
+	for _, header := range []string{"Newsletter ja|Newsletter nein", "Newsletter: ja|Newsletter: nein", "Werbung per E-Mail ja|Werbung per E-Mail nein", "Infolettre oui|Infolettre non", "Newsletter sim|Newsletter não", "Nieuwsbrief ja|Nieuwsbrief nee",
+		"Boletín sí|Boletín no", "Newsletter yes|Newsletter no", "Newsletter J|Newsletter N"} {
+		d, text, asked := suggested(t, lookAt("kontakte.csv", "E-Mail|"+header, "a@x.example|x|", "b@x.example||x", "c@x.example||", "d@x.example|x|x"))
+		_, no, _ := strings.Cut(header, "|")
+		asks := slices.ContainsFunc(asked, func(path string) bool { return strings.HasSuffix(path, "polarity") })
+		if strings.HasSuffix(no, " no") || strings.HasSuffix(no, " N") { // or a number
+			if !asks {
+				t.Errorf("%s: asks %v\n%s", header, asked, text)
+			}
+			continue
+		}
+		if len(d.Records) != 2 || d.Records[1].field("status").Spec.Polarity != "inverted" || asks {
+			t.Errorf("%s: asks %v\n%s", header, asked, text)
+		}
+	}
+	for _, header := range []string{"Newsletter (ja/nein)", "Newsletter ja nein", "Newsletter Y/N", "Contact No", "Telefon Nr", "Numéro", "Customer no", "Newsletter"} {
+		if asks := mappings.OptOutOf(header); asks != mappings.NoOptOut {
+			t.Errorf("%s: %d", header, asks)
+		}
+	}
+}

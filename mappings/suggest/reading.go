@@ -134,6 +134,9 @@ func (l *Look) fits(entity, field string, col int, header string) int {
 			return 0
 		}
 	}
+	if field == "channel" && holds(header, preferred) {
+		return 0
+	}
 	switch field {
 	case "request_type", "reason", "handler", "requester_name", "purpose", "channel", "method",
 		"email", "phone", "subject_id", "device_id", "language", "jurisdiction", "lawful_basis", "actor", "actor_role": // the day of a call is no number
@@ -177,6 +180,7 @@ func (l *Look) holds(entity, field string, col int) int {
 		} else if most(known) {
 			return 50
 		}
+	case field == "channel" && holds(plain(c.Header), preferred): // that of no answer
 	case field == "channel" && (entity == "consent" || entity == "suppression"):
 		if known, own := c.share(field, answers, "proof_kind"); own > 0 && known*10 >= c.Filled*8 {
 			return 90
@@ -184,6 +188,9 @@ func (l *Look) holds(entity, field string, col int) int {
 	}
 	return 0
 }
+
+// preferred are pieces of headers that say by what somebody likes to be reached.
+var preferred = strings.Fields("prefer prefier bevorzug lieblings gewunscht voorkeur desired")
 
 // exactly counts the rows whose words a list has as they stand.
 func (c *Column) exactly(list string) (n int) {

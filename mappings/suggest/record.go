@@ -31,13 +31,15 @@ func (l *Look) Complete(f *Field, col int, skipped []string) {
 	for _, w := range slices.Concat(f.Spec.NullTokens, skipped) {
 		known[mappings.FoldWord(w)] = true
 	}
-	unknown := 0
+	unknown, hidden := 0, c.Hidden
 	for _, word := range c.vocabulary() {
 		if known[word] {
 			continue
 		}
-		if t, ok := meaning(list, word); ok && t != "" {
+		if t, ok := meaning(list, word); ok && t != "" && shown(list, word) {
 			enum[t] = append(enum[t], c.As(word))
+		} else if ok && t != "" && c.Words[word] > 0 {
+			hidden += c.Words[word]
 		} else if !l.skipped(c, word) {
 			unknown++
 		}
@@ -45,30 +47,32 @@ func (l *Look) Complete(f *Field, col int, skipped []string) {
 	if f.Spec.Enum = enum; unknown > 0 {
 		f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
 	}
-	f.hidden(c)
+	f.hidden(hidden)
 	if list == "case.status" {
 		f.ended()
 	}
 }
 
-// hidden says of words that may be values about people that the draft does not show them.
-func (f *Field) hidden(c *Column) {
-	if c.Hidden > 0 {
-		f.why(finding.Count(c.Hidden, "row has a word", "rows have words") + " that no draft shows, since it may be a value about a person; unless enum gets " + finding.Word(c.Hidden, "it", "them") + ", " + finding.Word(c.Hidden, "the row is", "the rows are") + " rejected: sheetlift cells shows " + finding.Word(c.Hidden, "it", "them"))
+// hidden says of rows whose words may be values about people that the draft does not show them.
+func (f *Field) hidden(rows int) {
+	if rows > 0 {
+		f.why(finding.Count(rows, "row has a word", "rows have words") + " that no draft shows, since it may be a value about a person; unless enum gets " + finding.Word(rows, "it", "them") + ", " + finding.Word(rows, "the row is", "the rows are") + " rejected: sheetlift cells shows " + finding.Word(rows, "it", "them"))
 	}
 }
 
 // enum maps the words of a column that our lists know. Others are only counted: a word nobody knows may be anything.
 func (s *suggestion) enum(f *Field, col int, list string) {
 	c := &s.look.Columns[col]
-	unknown := 0
+	unknown, hidden := 0, c.Hidden
 	enum := map[string]mappings.Strings{}
 	several := list == "lawful_basis" && f.severalBases(c)
 	coded := c.coded()
 	for _, word := range c.vocabulary() {
 		if several && strings.Contains(word, basesParted) {
 			for _, one := range basesIn(c.As(word)) {
-				if t, _ := meaning(list, one); !slices.ContainsFunc(enum[t], func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(one) }) && c.Words[mappings.FoldWord(one)] == 0 {
+				if t, _ := meaning(list, one); !shown(list, one) {
+					hidden += c.Words[word]
+				} else if !slices.ContainsFunc(enum[t], func(w string) bool { return mappings.SameWord(w) == mappings.SameWord(one) }) && c.Words[mappings.FoldWord(one)] == 0 {
 					enum[t] = append(enum[t], one)
 				}
 			}
@@ -84,6 +88,8 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 		}
 		switch {
 		case !ok && (s.look.skipped(c, word) || list == answers && s.ofContact(word)):
+		case ok && !shown(list, word) && !shown(answers, word) && c.Words[word] > 0:
+			hidden += c.Words[word]
 		case !ok:
 			unknown++
 		case t == "":
@@ -95,9 +101,9 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	if c.had > 0 {
 		f.why(fmt.Sprintf("the data-validation list of its cells has %s, of which %s in no row", finding.Count(c.had, "word", "words"), finding.Count(len(c.list), "stands", "stand")))
 	}
-	f.hidden(c)
+	f.hidden(hidden)
 	switch {
-	case len(enum) == 0 && unknown == 0 && c.Hidden == 0 && len(f.Spec.NullTokens) > 0 && list != "lawful_basis":
+	case len(enum) == 0 && unknown == 0 && hidden == 0 && len(f.Spec.NullTokens) > 0 && list != "lawful_basis":
 		f.why("all of its words say that there is no answer")
 	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
 		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
@@ -108,7 +114,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	case unknown > 0:
 		f.Spec.Enum = enum
 		f.why(strconv.Itoa(unknown) + " of its words are known in no language and would be rejected: sheetlift cells shows them")
-	case c.Hidden > 0:
+	case hidden > 0:
 		f.Spec.Enum = enum
 	default:
 		f.Spec.Enum = enum

@@ -9,7 +9,7 @@ import (
 )
 
 // bareStates are words that say of an answer that it is in force or was confirmed, and not what it was.
-var bareStates = sameWords("active|confirmed|verified|validated|activated|approved|aktiv|bestätigt|verifiziert|validiert|aktiviert|geprüft|freigeschaltet|actif|active|confirmé|confirmée|vérifié|vérifiée|validé|validée|activo|activa|confirmado|confirmada|verificado|verificada|validado|activado|" +
+var bareStates = sameWords("active|confirmed|verified|validated|activated|approved|aktiv|bestätigt|verifiziert|validiert|aktiviert|geprüft|freigeschaltet|actif|active|confirmé|confirmée|vérifié|vérifiée|validé|validée|activo|activa|alta|dado de alta|dada de alta|confirmado|confirmada|verificado|verificada|validado|activado|" +
 	"attivo|attiva|confermato|confermata|verificato|verificata|convalidato|attivato|ativo|ativa|ativado|actief|bevestigd|geverifieerd|gevalideerd|geactiveerd")
 
 // confirmedStates are those of them that speak of a confirmation alone.
@@ -73,20 +73,26 @@ func (s *suggestion) stateGate(col int) (g gate) {
 	l := s.look
 	c := &l.Columns[col]
 	var yes, hard, open mappings.Strings
+	unshown := c.Hidden > 0 || c.Words == nil
+	g.unshown = c.Hidden
 	for _, word := range c.vocabulary() {
 		says, known := term(answers, word)
 		switch {
-		case says == "given", says == "yes":
+		case inForceNow(word):
 			yes = append(yes, c.As(word))
 		case says != "" || !known && s.ofContact(word):
 			hard = append(hard, c.As(word))
 		case !known || slices.Contains(waiting, mappings.SameWord(word)):
 			open = append(open, c.As(word))
+			if !shown(answers, word) {
+				unshown = true
+				g.unshown += c.Words[word]
+			}
 		}
 	}
 	name := l.Name(col)
 	switch {
-	case c.Hidden > 0 || c.Words == nil:
+	case unshown: // words that may be anything, and stand in no draft
 		g.lets = []mappings.Condition{{Column: name, In: yes}}
 		g.bars = []mappings.Condition{{Column: name, NotIn: slices.Concat(yes, hard)}}
 	case len(open)+len(hard) > 0:

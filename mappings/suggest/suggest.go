@@ -44,7 +44,7 @@ func Suggest(l *Look, ctx *Context) *Draft {
 }
 
 func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
-	l, second, beside := l.firstTable()
+	l, second, beside := l.FirstTable()
 	d := &Draft{Name: ctx.Name, Sheet: l.Sheet, HeaderRow: l.HeaderRow, FirstRow: l.FirstRow}
 	if mappings.LooksPersonal(d.Sheet) {
 		d.Sheet = "" // batch.yaml says which sheet it is
@@ -67,8 +67,12 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	}
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
+		if kind.Entity == "consent" {
+			d.Head = append(d.Head, l.Remarks()...)
+		}
 		d.Head = append(d.Head, s.otherAnswers()...)
 		d.Head = append(d.Head, s.unheeded()...)
+		d.Head = append(d.Head, s.statesLeft()...)
 		d.Head = append(d.Head, s.plainAnswers()...)
 	}
 	if email, ok := s.at["email"]; ok && kind.Entity == "consent" {
@@ -81,14 +85,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
-	ours := len(d.Records)
-	if second != nil {
-		d.Head = append(d.Head, beside)
-		d.beside(second, ctx)
-		d.under(second, d.Records[ours:], slices.IndexFunc(second.Columns, func(c Column) bool { return c.Filled > 0 }), len(second.Columns), false)
-	}
-	d.under(l, d.Records[:ours], 0, len(l.Columns), second == nil)
-	d.below(l, kind.Entity)
+	d.Tables(l, second, beside, kind.Entity, ctx)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
 	}
@@ -154,6 +151,16 @@ func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 			list = append(list, "Attention: "+l.Say(col)+" holds lists or JSON in "+finding.Count(c.objects, "row", "rows")+", which no mapping reads into: if answers stand in there, give each a column of its own before the export is frozen.")
 		} else if entity != "suppression" && flagOf(plain(c.Header)) != "" {
 			list = append(list, "Attention: "+l.Say(col)+" speaks of addresses that must not be used by its header, and no record is drafted from it: if it does, map it as a suppression.")
+		}
+	}
+	return list
+}
+
+// Remarks says in which rows remarks may speak against a consent: nothing reads them.
+func (l *Look) Remarks() (list []string) {
+	for col := range l.Columns {
+		if c := &l.Columns[col]; c.stops > 0 {
+			list = append(list, "Attention: "+l.Say(col)+" holds remarks, and in "+finding.Count(c.stops, "row one", "rows they")+" may say that somebody wants no more or left ("+rowsNamed(c.stopRows, c.stops)+"), which no record reads: sheetlift cells shows them. Where it is so, write it into the column of the answer, or into a list of its own, before the export is frozen.")
 		}
 	}
 	return list
@@ -257,11 +264,27 @@ func Bare(l *Look, ctx *Context) []byte {
 		}
 	}
 	if l.contacts() {
-		for _, text := range l.unread(nil, "") {
+		for _, text := range slices.Concat(l.unread(nil, ""), l.Remarks()) {
 			w.comment(0, text)
 		}
 	}
+	_, second, beside := l.FirstTable()
+	if second != nil {
+		w.comment(0, beside+" "+sideBySide)
+	}
+	d := &Draft{}
+	d.overhead(l, 0, len(l.Columns))
+	why := d.below(l, "consent") // whatever its rows are, a title or header below must be looked at
+	for _, text := range d.Head {
+		w.comment(0, text)
+	}
 	bare := mappings.Draft(ctx.Name, header, sheet, l.HeaderRow)
+	if why != "" {
+		m := &writer{}
+		m.evidence(4, []string{why})
+		m.line(4, "when: { "+strings.Join(condition(&mappings.Condition{Column: l.Name(0), In: mappings.Strings{}}), ", ")+" }")
+		bare = bytes.Replace(bare, []byte("    fields:\n"), []byte(m.String()+"    fields:\n"), 1)
+	}
 	if l.HeaderRow == 0 {
 		bare = bytes.Replace(bare, []byte(headless(0)), []byte(headless(l.FirstRow)), 1)
 	}

@@ -254,6 +254,34 @@ func TestNoPersonalValueIsCopied(t *testing.T) {
 	}
 }
 
+// A name in small letters looks like any other word, so a draft shows no text that holds another word than our lists, and a row with one gives nothing.
+func TestNoTextIsCopied(t *testing.T) {
+	for _, tc := range []struct{ file, lines string }{
+		{"kontakte.csv", "E-Mail|Newsletter|Status;a@x.example|Y|active;b@x.example|Y|anna berg;c@x.example|Y|anna berg;d@x.example|Y|anna berg;e@x.example|N|active"},
+		{"kontakte.csv", "E-Mail|Newsletter|Status;a@x.example|Y|active;b@x.example|Y|bounced laut anna berg;c@x.example|Y|spam anna;e@x.example|N|active"},
+		{"kontakte.csv", "E-Mail|Newsletter|Anmeldestatus;a@x.example|ja|bestätigt;b@x.example|ja|wartet auf anna berg;e@x.example|nein|bestätigt"},
+		{"kontakte.csv", "E-Mail|Status;a@x.example|subscribed;b@x.example|spam von anna berg;c@x.example|abgemeldet durch berg;d@x.example|subscribed;e@x.example|unsubscribed"},
+		{"kontakte.csv", "E-Mail|Rechtsgrundlage;a@x.example|Einwilligung;b@x.example|einwilligung von anna berg;c@x.example|vertrag mit berg;e@x.example|Vertrag"},
+		{"kontakte.csv", "E-Mail|Newsletter|Sperrgrund;a@x.example|ja|;b@x.example|ja|abgemeldet von anna berg;c@x.example|ja|bounce berg;e@x.example|nein|bounce"},
+		{"sperrliste.csv", "E-Mail|Grund;a@x.example|bounce;b@x.example|widerspruch anna berg;c@x.example|spam berg"},
+		{"anfragen.csv", "Nr|E-Mail|Art der Anfrage|Eingang|Status;1|a@x.example|Auskunft|2026-01-02|offen;2|b@x.example|löschung für anna berg|2026-01-02|bei berg;3|c@x.example|Löschung|2026-01-03|offen"},
+	} {
+		_, text, _ := suggested(t, lookAt(tc.file, strings.Split(tc.lines, ";")...))
+		if lower := strings.ToLower(text); strings.Contains(lower, "anna") || strings.Contains(lower, "berg") || !strings.Contains(text, "no draft shows") && !strings.Contains(text, "known in no language") {
+			t.Errorf("%s\n%s", tc.lines, text)
+		}
+	}
+	states, _, text := judged(t, &ctx, "kontakte.csv", "E-Mail|Newsletter|Status", "a@x|Y|active", "b@x|Y|anna berg", "c@x|Y|on hold", "d@x|N|anna berg", "e@x|N|active")
+	if got := said(states); got != "a:given b:- c:- d:refused e:refused" {
+		t.Errorf("%s\n%s", got, text)
+	}
+	// Texts of our own words stand in the draft.
+	_, text, _ = suggested(t, lookAt("anfragen.csv", "Nr|E-Mail|Art der Anfrage|Eingang|Status", "1|a@x.example|Auskunft nach Art. 15 DSGVO|2026-01-02|offen", "2|b@x.example|löschung auf wunsch|2026-01-02|offen"))
+	if !strings.Contains(text, "Auskunft nach Art. 15 DSGVO") || !strings.Contains(text, "löschung auf wunsch") {
+		t.Error(text)
+	}
+}
+
 // The lists of words are sound: terms exist, and no word stands for two terms of a field.
 func TestWordLists(t *testing.T) {
 	all := maps.Clone(fieldWords)

@@ -73,10 +73,13 @@ func (s *suggestion) reasons() (list []Record) {
 		if s.used[col] || slices.Contains(s.answers, col) || slices.Contains(s.left, col) || c.Filled == 0 || c.Emails+c.Dates.All() > 0 || fits("terms", plain(c.Header)) > 0 {
 			continue
 		}
-		enum, known, unknown, several := map[string]mappings.Strings{}, 0, 0, 0
+		enum, known, unknown, several, hidden := map[string]mappings.Strings{}, 0, 0, 0, c.Hidden
 		var silent mappings.Strings
 		for _, word := range c.sortedWords() {
 			switch all := reasonsIn(word); {
+			case len(all) > 0 && !shown("reason", word) && !shown(answers, word):
+				hidden += c.Words[word]
+				known += c.Words[word]
 			case len(all) > 0:
 				enum[all[0]] = append(enum[all[0]], c.As(word))
 				if known += c.Words[word]; len(all) > 1 {
@@ -119,7 +122,7 @@ func (s *suggestion) reasons() (list []Record) {
 		if unknown > 0 && len(enum) > 0 {
 			f.why(finding.Count(unknown, "word of it is", "words of it are") + " known in no language and would be rejected: sheetlift cells shows them")
 		}
-		f.hidden(c)
+		f.hidden(hidden)
 		r.Fields = append(r.Fields, f)
 		list = append(list, r)
 	}

@@ -261,8 +261,8 @@ func (c *Column) header() string {
 }
 
 // below says that another table begins below the first, and keeps the draft from being a mapping: its rows would be read as those of the first, a yes to an
-// opt-out as one to a consent. What may be a title of a part of the table is named.
-func (d *Draft) below(l *Look, entity string) {
+// opt-out as one to a consent. What may be a title of a part of the table is named. why is what the condition that keeps it so is for, "" if there is none.
+func (d *Draft) below(l *Look, entity string) (why string) {
 	t, titles, again := l.tables(entity)
 	if len(titles) > 0 {
 		d.Head = append(d.Head, "Attention: "+rowsLook(titles, "looks like a title", "look like titles")+" among the records. If what stands below is a list of another kind, such as one of opt-outs, its rows would be read as those above: give it a sheet or file of its own before the export is frozen.")
@@ -271,7 +271,7 @@ func (d *Draft) below(l *Look, entity string) {
 		d.Head = append(d.Head, "Attention: "+rowsLook(again, "repeats the header", "repeat the header")+", and would be rejected: remove "+finding.Word(len(again), "it", "them")+" before the export is frozen. If what stands below is another list, give it a sheet or file of its own.")
 	}
 	if t == nil {
-		return
+		return ""
 	}
 	sounds, what := "", fmt.Sprintf("row %d looks like the header of a second table", t.row)
 	if t.after {
@@ -288,22 +288,29 @@ func (d *Draft) below(l *Look, entity string) {
 	}
 	what += sounds
 	d.Head = append(d.Head, "Attention: "+what+". Its rows would be read as those of the first, and a yes to an opt-out as one to a consent: put the rows from there on into a sheet or file of their own before the export is frozen, and draft anew.")
+	why = what + ": put its rows into a sheet or file of their own, and draft anew; or remove the condition in: [] if they belong to this table"
 	for i := range d.Records {
 		r := &d.Records[i]
-		r.Why = append(r.Why, what+": put its rows into a sheet or file of their own, and draft anew; or remove the condition in: [] if they belong to this table")
+		r.Why = append(r.Why, why)
 		r.When = append(r.When, mappings.Condition{Column: l.Name(0), In: mappings.Strings{}})
 	}
+	return why
 }
 
 // rowsLook names rows, the first few by their numbers.
 func rowsLook(rows []int, one, several string) string {
+	return rowsNamed(rows, len(rows)) + " " + finding.Word(len(rows), one, several)
+}
+
+// rowsNamed names the first few of n rows.
+func rowsNamed(rows []int, n int) string {
 	var list []string
 	for _, row := range rows[:min(len(rows), 5)] {
 		list = append(list, fmt.Sprint(row))
 	}
-	text := finding.Word(len(rows), "row ", "rows ") + strings.Join(list, ", ")
-	if more := len(rows) - len(list); more > 0 {
+	text := finding.Word(n, "row ", "rows ") + strings.Join(list, ", ")
+	if more := n - len(list); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text + " " + finding.Word(len(rows), one, several)
+	return text
 }

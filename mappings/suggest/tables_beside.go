@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,9 +11,9 @@ import (
 	"sheetlift/mappings"
 )
 
-// firstTable gives the columns up to a blank one where contact points stand on both sides of it, and what stands beyond it: a row of the sheet is then a
+// FirstTable gives the columns up to a blank one where contact points stand on both sides of it, and what stands beyond it: a row of the sheet is then a
 // row of two tables, which speak of different people. beside says so.
-func (l *Look) firstTable() (first, second *Look, beside string) {
+func (l *Look) FirstTable() (first, second *Look, beside string) {
 	reached := func(c Column) bool {
 		return c.Emails*2 > c.Filled && c.Filled > 0 || c.Phones*2 > c.Filled && c.Filled > 0
 	}
@@ -30,9 +31,45 @@ func (l *Look) firstTable() (first, second *Look, beside string) {
 			rest.Rows = max(rest.Rows, rest.Columns[i].Filled)
 		}
 		at := gap + slices.IndexFunc(l.Columns[gap:], func(c Column) bool { return c.Filled > 0 })
-		return &cut, &rest, "Attention: contact points stand on both sides of the blank " + l.Say(gap) + ", so the sheet holds two tables side by side. The records of the second, from " + l.Say(at) + " on, stand below those of the first: check whom they speak of. A row that is rejected is so for both: better give each table a sheet or a source of its own."
+		return &cut, &rest, "Attention: contact points stand on both sides of the blank " + l.Say(gap) + ", so the sheet holds two tables side by side, the second from " + l.Say(at) + " on."
 	}
 	return l, nil, ""
+}
+
+// sideBySide is what to do with two tables side by side.
+const sideBySide = "A row that is rejected is so for both: better give each table a sheet or a source of its own."
+
+// Tables adds to a draft of rows of entity what other tables stand in its sheet: below the first, beside it, or under a title of their own. l is
+// the first one, as FirstTable gave it with the others.
+func (d *Draft) Tables(l, second *Look, beside, entity string, ctx *Context) {
+	ours := len(d.Records)
+	if second != nil {
+		d.Head = append(d.Head, beside+" The records of the second stand below those of the first: check whom they speak of. "+sideBySide)
+		d.beside(second, ctx)
+		d.under(second, d.Records[ours:], slices.IndexFunc(second.Columns, func(c Column) bool { return c.Filled > 0 }), len(second.Columns), false)
+	}
+	d.under(l, d.Records[:ours], 0, len(l.Columns), second == nil)
+	d.named(l)
+	d.below(l, entity)
+}
+
+// named asks about consents in a sheet or file that is called as a list of opt-outs is: what they joined by may still stand there.
+func (d *Draft) named(l *Look) {
+	file := strings.TrimSuffix(l.File, filepath.Ext(l.File))
+	if !l.named("suppression") && mappings.OptOutOf(l.Sheet) != mappings.SureOptOut && mappings.OptOutOf(file) != mappings.SureOptOut {
+		return
+	}
+	const what = "the name of the file or sheet sounds like that of a list of opt-outs"
+	told := false
+	for i := range d.Records {
+		if r := &d.Records[i]; r.mayGive() && len(r.field("status").Asks) == 0 {
+			if r.Why = append(r.Why, what+": map its rows as suppressions, or remove the condition in: [] if a yes in it is a consent all the same"); !told {
+				d.Head = append(d.Head, "Attention: "+what+", and its answers would be consents: map its rows as suppressions, or as consents that are withdrawn, if these people left.")
+			}
+			r.When = append(r.When, mappings.Condition{Column: l.Name(0), In: mappings.Strings{}})
+			told = true
+		}
+	}
 }
 
 // beside adds the records of a second table of the sheet. Where nothing says what it is, that is asked: it may list people who must not be contacted.
@@ -98,16 +135,28 @@ func (l *Look) overhead(b *source.Block, i int) {
 // under asks about the consents of a table whose title sounds like a list of opt-outs: a yes below it may be one to an opt-out. Columns from first up to end
 // are the table's; where it is the only one, its title is named.
 func (d *Draft) under(l *Look, records []Record, first, end int, alone bool) {
-	at := slices.IndexFunc(l.over, func(t table) bool { return t.col >= first && t.col < end })
-	if at < 0 || !slices.ContainsFunc(records, func(r Record) bool { return r.Entity == "consent" }) {
+	if !slices.ContainsFunc(records, func(r Record) bool { return r.Entity == "consent" }) {
 		return
 	}
-	what := fmt.Sprintf("the title in column %s of row %d sounds like that of a list of opt-outs", source.Letters(l.over[at].col), l.over[at].row)
-	d.Head = append(d.Head, "Attention: "+what+". If what stands below is one, a yes in it is none to a consent: map its rows as suppressions.")
+	what := d.overhead(l, first, end)
+	if what == "" {
+		return
+	}
 	for i := range records {
 		if r := &records[i]; !alone && r.Entity == "consent" {
 			r.Why = append(r.Why, what+": map its rows as suppressions, or remove the condition in: [] if they are consents")
 			r.When = append(r.When, mappings.Condition{Column: l.Name(first), In: mappings.Strings{}})
 		}
 	}
+}
+
+// overhead names the title above the columns from first up to end that sounds like a list of opt-outs, and says where it stands; "" if none does.
+func (d *Draft) overhead(l *Look, first, end int) string {
+	at := slices.IndexFunc(l.over, func(t table) bool { return t.col >= first && t.col < end })
+	if at < 0 {
+		return ""
+	}
+	what := fmt.Sprintf("the title in column %s of row %d sounds like that of a list of opt-outs", source.Letters(l.over[at].col), l.over[at].row)
+	d.Head = append(d.Head, "Attention: "+what+". If what stands below is one, a yes in it is none to a consent: map its rows as suppressions.")
+	return what
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sheetlift/mappings"
 )
 
 // A second table beside the first gives records of its own, which a person confirms: the people who left stood in it, and in no record.
@@ -166,6 +168,66 @@ func TestTitlesAboveTheHeader(t *testing.T) {
 		}
 		if strings.Join(in, " ") != tc.asks || strings.Contains(text, "sounds like that of a list of opt-outs. If") != tc.attended {
 			t.Errorf("%q: asks %v\n%s", tc.lines, asked, text)
+		}
+	}
+}
+
+// A sheet of which nothing is recognised is looked at for other tables too: whoever fills the draft in would read them as the first.
+func TestOtherTablesOfABareDraft(t *testing.T) {
+	for _, tc := range []struct {
+		lines []string
+		want  string
+		kept  bool // from being a mapping
+	}{
+		{[]string{"Kennung|Kontakt|Klasse", "K1|a@example.org|gold", "K2|b@example.org|rot", "K3|c@example.org|gold", "Abmeldungen", "K9|d@example.org|gold"}, "row 5 looks like the title of a second table, and sounds", true},
+		{[]string{"Kennung|Kontakt|Klasse", "K1|a@example.org|gold", "K2|b@example.org|rot", "K3|c@example.org|gold", "Nr|E-Mail|Abgemeldet", "K9|d@example.org|ja"}, "row 5 looks like the header of a second table, and sounds", true},
+		{[]string{"Kennung|Kontakt|Klasse||Kontakt|Notiz", "K1|a@example.org|gold||c@example.org|weg", "K2|b@example.org|rot||d@example.org|weg"}, "two tables side by side, the second from column E", false},
+		{[]string{"Kennung|Kontakt|Klasse", "K1|a@example.org|gold", "K2|b@example.org|rot", "K3|c@example.org|gold"}, "", false},
+	} {
+		l := lookAt("x.csv", tc.lines...)
+		if d := Suggest(l, &ctx); d != nil {
+			t.Fatalf("%q is drafted: %s", tc.lines[0], d.YAML())
+		}
+		text := string(Bare(l, &ctx))
+		filled := strings.NewReplacer("entity: TODO", "entity: consent", "key: [TODO]", "key: [external_id]", "    fields:\n", "    fields:\n      external_id: Kennung\n      email: { from: { letter: B } }\n      status: { from: Klasse, enum: { given: [gold], refused: [rot] } }\n").Replace(text)
+		_, err := mappings.Parse("s.yaml", []byte(filled))
+		said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+		if !strings.Contains(said, tc.want) || (err != nil) != tc.kept || err != nil && !strings.Contains(err.Error(), "when") || tc.want == "" && strings.Contains(said, "table") {
+			t.Errorf("%q: want %q, %v\n%s", tc.lines, tc.want, err, filled)
+		}
+	}
+}
+
+// Consents in a sheet or file that is called as a list of opt-outs is are asked about: a yes to what these people joined by came in as given.
+func TestNamesOfListsOfOptOuts(t *testing.T) {
+	answer := []string{"Email|Name|Opt-in", "a@example.org|A|Y", "b@example.org|B|Y"}
+	for _, tc := range []struct {
+		file, sheet string
+		lines       []string
+		asks        bool
+	}{
+		{"contacts.xlsx", "Unsubscribed", answer, true},
+		{"contacts.xlsx", "Abgemeldet", answer, true},
+		{"contacts.xlsx", "Widerrufe", answer, true},
+		{"contacts.xlsx", "Désabonnés", answer, true},
+		{"contacts.xlsx", "Bajas", answer, true},
+		{"contacts.xlsx", "Disiscritti", answer, true},
+		{"contacts.xlsx", "Descadastrados", answer, true},
+		{"contacts.xlsx", "Afgemeld", answer, true},
+		{"contacts.xlsx", "Do not contact", answer, false}, // suppressions
+		{"newsletter_abmeldungen.csv", "", answer, true},
+		{"unsubscribed.csv", "", []string{"Email|Newsletter|SMS", "a@example.org|yes|yes", "b@example.org|yes|no"}, true},
+		{"contacts.xlsx", "Active", answer, false},
+		{"newsletter.csv", "", answer, false},
+		{"subscribed.csv", "", answer, false},
+		{"abmeldungen.csv", "", []string{"Email|Abgemeldet", "a@example.org|ja", "b@example.org|ja"}, false},
+		{"unsubscribed.csv", "", []string{"Email|Status", "a@example.org|unsubscribed", "b@example.org|unsubscribed"}, false},
+	} {
+		l := lookAt(tc.file, tc.lines...)
+		l.Sheet = tc.sheet
+		_, text, asked := suggested(t, l)
+		if got := slices.ContainsFunc(asked, func(path string) bool { return strings.HasSuffix(path, "when.in") }); got != tc.asks || strings.Contains(text, "Attention: the name of the file or sheet") != tc.asks {
+			t.Errorf("%s %s: asks %v\n%s", tc.file, tc.sheet, asked, text)
 		}
 	}
 }

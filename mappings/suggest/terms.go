@@ -25,6 +25,13 @@ var terms = sync.OnceValue(func() map[string]map[string]string {
 				m[mappings.SameWord(term)] = term
 			}
 		}
+		for term, line := range w {
+			for word := range strings.SplitSeq(line, "|") {
+				if _, taken := m[unpointed(word)]; !taken && strings.ContainsAny(word, ",!") {
+					m[unpointed(word)] = term
+				}
+			}
+		}
 		all[list] = m
 	}
 	index(answers, statusWords)
@@ -37,14 +44,27 @@ var terms = sync.OnceValue(func() map[string]map[string]string {
 // term finds the term of a word; ok is false if no language has it.
 func term(list, word string) (string, bool) {
 	t, ok := terms()[list][mappings.SameWord(word)]
+	if !ok && strings.ContainsAny(word, " ,!") { // yes, I agree
+		t, ok = terms()[list][unpointed(word)]
+	}
 	return t, ok
+}
+
+// unpointed is the form of a word without the commas and exclamation marks that some write it with.
+func unpointed(word string) string {
+	return mappings.SameWord(strings.Map(func(r rune) rune {
+		if r == ',' || r == '!' {
+			return -1
+		}
+		return r
+	}, word))
 }
 
 // endings are words for a request that ended, one way or the other.
 var endings = sameWords("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan")
 
 // waiting are words for an answer that was given and not confirmed.
-var waiting = sameWords("pending|waiting|unconfirmed|not confirmed|not activated|unactivated|validating|awaiting confirmation|pending confirmation|confirmation pending|confirmation sent|ausstehend|offen|nicht bestätigt|unbestätigt|bestätigung ausstehend|" +
+var waiting = sameWords("not yet|noch nicht|pas encore|todavía no|aún no|non ancora|ainda não|nog niet|pending|waiting|unconfirmed|not confirmed|not activated|unactivated|validating|awaiting confirmation|pending confirmation|confirmation pending|confirmation sent|ausstehend|offen|nicht bestätigt|unbestätigt|bestätigung ausstehend|" +
 	"non confirmé|non confirmée|en attente|en attente de confirmation|no confirmado|no confirmada|sin confirmar|pendiente|pendiente de confirmación|non confermato|non confermata|in attesa|in attesa di conferma|" +
 	"não confirmado|não confirmada|pendente|aguardando confirmação|niet bevestigd|onbevestigd|in afwachting|wacht op bevestiging")
 
@@ -108,9 +128,11 @@ func meaning(list, word string) (string, bool) {
 // around are words that stand beside those of the lists.
 const around = "abs lit buchst lid lett par comma basis rechtsgrundlage right rights of to the a an request requests data subject personal art article artikel articolo artículo artigo gdpr dsgvo rgpd avg ccpa and recht auf droit de du d' derecho diritto direito op del di al à l' " +
 	"not no is do does don't allow allowed set seen sell share sold shared my information any never sent send awaiting waiting confirmation confirmed permission permissions implied express explicit obtained responded responding applicable " +
-	"existing customer prospect lead performance freely given consent contact identity verified unverified fulfilled in progress work closed complete completed incomplete activated partially partly all none marketable only via by from through for with without and/or other " +
+	"existing user suppressed customer prospect lead performance freely given consent contact identity verified unverified fulfilled in progress work closed complete completed incomplete activated partially partly all none marketable only via by from through for with without and/or other " +
 	"bdsg ttdsg tdddg hgb ao sgb vvg uwg lopdgdd lopd ejecución misión obligación cumplimiento esecuzione adempimento execução cumprimento exécution mission obligation respect uitvoering des der den dem del della dello degli delle dei het een legitimate interest interests public vital legal obligation nicht kein keine freiwillige freiwillig zustimmung einwilligung kontakts kontakt berechtigtes potenzieller bestehender kunde interessent erfüllung vertrags vertrag gesetzt bestätigt abonniert zulassen erlaubt " +
 	"consentement donné librement par contact intérêt légitime client exécution pas non ne interés cliente consentimiento dado libremente por el ejecución interesse cliente consenso espresso liberamente esecuzione livremente dado pelo niet geen toestemming vrij gegeven vrijelijk van bestaande klant potentiële " +
+	"nach gem gemäß laut telefonisch schriftlich mündlich durch wegen link footer form formular website webseite kampagne campaign letter phone telefon sms newsletter téléphone lien formulaire teléfono enlace formulario telefono modulo sito tramite telefone ligação site telefoon formulier vía pour per op bij " +
+	"kundin mitglied mitgliedschaft member membership membre adhésion adhérent socio socia sócio sócia lid lidmaatschap abonnent abonnement subscriber user nutzer campagne campaña campagna campanha due because request requested wish wunsch demande solicitud richiesta pedido verzoek " +
 	"einwilligung freiwillig erfüllung eines einer vertrages zutreffend anwendbar le la les um uma un una une d'un d'une existant prospect sans objet applicable potentiel otorgado otorgada dada cliente potencial existente no aplica aplicable contacto fornito fornita dal contatto concesso esistente potenziale non applicabile fornecido fornecida pelo pela contato existente potencial não aplicável lead leads"
 
 // vocabulary is every part of a word of the lists.
@@ -133,8 +155,13 @@ var vocabulary = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-func parts(text string) []string {
-	return strings.FieldsFunc(mappings.FoldWord(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+func parts(text string) (list []string) {
+	for part := range strings.FieldsFuncSeq(mappings.FoldWord(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
+		if part = strings.Trim(part, "'"); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
 }
 
 // listed reports whether a text is made of words of our lists alone: whatever its shape, it is then nobody's name.
@@ -147,6 +174,13 @@ func listed(text string) bool {
 		}
 	}
 	return len(list) > 0 && digits <= 4 && !strings.ContainsAny(text, "@＠") && len(text) <= 80 && !slices.ContainsFunc(list, func(part string) bool { return !vocabulary()[part] })
+}
+
+// shown reports whether a draft may show a word of a cell that a list knows: by itself, or by a piece of it where all of it is made of words of our lists. A
+// longer text in which one stands may name somebody, whatever its letters.
+func shown(list, word string) bool {
+	_, ok := term(list, word)
+	return ok || listed(word)
 }
 
 // share counts the rows of a column whose words a list knows, and how many of them none of the others knows.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // oneVerdict makes columns that answer the same question give one record a row: the first answers, unless another says no.
@@ -103,7 +104,12 @@ func (s *suggestion) statesBeside(list []Record, states map[int]gate) []Record {
 		if !ok || s.confirms(col) || s.look.optsOut(col) != mappings.NoOptOut || !s.general(col) && fits("state", header) == 0 {
 			continue
 		}
+		_, state := states[col]
+		of := channelOf(header)
 		list = s.onlyConfirmed(list, col, g, func(r *Record) bool {
+			if of != "" && of != "email" && !state && of != r.stated("channel") {
+				return false // it answers for its own channel, and for which the other does is asked: by e-mail most likely
+			}
 			return !s.reads(r, col) && slices.ContainsFunc(s.answers, func(answer int) bool { return s.reads(r, answer) && s.confirmsOf(col, answer, r) }) &&
 				!slices.ContainsFunc(r.When, func(c mappings.Condition) bool { return c.Column == name })
 		})
@@ -126,7 +132,7 @@ func (s *suggestion) confirmsOf(col, answer int, r *Record) bool {
 		return true
 	}
 	return !slices.ContainsFunc(topic, asksElse) && !slices.ContainsFunc(s.answers, func(other int) bool {
-		return other != answer && !s.confirms(other) && s.look.optsOut(other) == mappings.NoOptOut && len(s.topicBeyond(col, other)) == 0
+		return other != answer && other != col && !s.confirms(other) && s.look.optsOut(other) == mappings.NoOptOut && len(s.topicBeyond(col, other)) == 0
 	})
 }
 
@@ -197,6 +203,7 @@ func (s *suggestion) confirmed(list []Record, col int, own *Record, same func(*R
 type gate struct {
 	lets, bars []mappings.Condition
 	asks       bool
+	unshown    int // rows whose words may be anything, and stand in no draft
 }
 
 // gate finds how a column tells what was confirmed from what was not; ok is false if it says no of nobody. double is whether its header asks
@@ -208,7 +215,7 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 	bars := func(cond mappings.Condition) { g.bars = append(g.bars, on(cond)) }
 	var yes, unknown mappings.Strings
 	for _, word := range c.vocabulary() {
-		if says, known := term(answers, word); says == "yes" || says == "given" {
+		if says, known := term(answers, word); says == "yes" || says == "given" || double && !known && slices.Contains(bareStates, mappings.SameWord(word)) {
 			yes = append(yes, c.As(word))
 		} else if !known && strings.IndexFunc(word, unicode.IsDigit) < 0 {
 			unknown = append(unknown, c.As(word))
@@ -259,7 +266,10 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 
 // question asks for the words of a column of confirmations that no language knows.
 func (g *gate) question(column string) string {
-	if !g.asks {
+	switch {
+	case g.unshown > 0:
+		return "; " + finding.Count(g.unshown, "row has a word there", "rows have words there") + " that no draft shows, since it may be a value about a person, and no consent until the conditions on " + column + " name it, nor is one where it is blank: sheetlift cells shows " + finding.Word(g.unshown, "it", "them")
+	case !g.asks:
 		return ""
 	}
 	return "; which words of " + column + " say that it was confirmed? No list has them: write them after in:, and after not_in: wherever that is empty"
@@ -330,7 +340,7 @@ func (s *suggestion) doubtful(col int, status *Field) string {
 // confirmations makes consents depend on the columns beside the answers that say whether they were confirmed.
 func (s *suggestion) confirmations(list []Record) []Record {
 	for col := range s.look.Columns {
-		g, ok := s.look.asksConfirmed(col)
+		g, ok := s.asksConfirmed(col)
 		at, dated := s.at["occurred_at"]
 		if !ok || s.used[col] && !(dated && at == col) || slices.Contains(s.answers, col) || slices.Contains(s.left, col) {
 			continue
@@ -350,8 +360,9 @@ func (s *suggestion) reads(r *Record, col int) bool {
 	return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == "status" && slices.Contains(f.Spec.From, s.look.Name(col)) })
 }
 
-// asksConfirmed finds how a column that is no answer says whether one was confirmed.
-func (l *Look) asksConfirmed(col int) (g gate, ok bool) {
+// asksConfirmed finds how a column that is no answer says whether one was confirmed, or in which state it is.
+func (s *suggestion) asksConfirmed(col int) (g gate, ok bool) {
+	l := s.look
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	double := confirming(c.Header)
@@ -369,11 +380,49 @@ func (l *Look) asksConfirmed(col int) (g gate, ok bool) {
 				known += rows
 			}
 		}
+		if known*2 < c.Filled && l.ofState(col) && slices.ContainsFunc(c.sortedWords(), inForceNow) && len(l.against(col, false)) == 0 {
+			g = s.stateGate(col)
+			return g, len(g.lets) > 0
+		}
 		if known*2 < c.Filled || c.Dates.All() > 0 {
 			return g, false
 		}
 	}
 	return l.gate(col, double, nil)
+}
+
+// inForceNow reports whether a word says that an answer is in force or was confirmed.
+func inForceNow(word string) bool {
+	says, _ := term(answers, word)
+	return says == "given" || says == "yes" || slices.Contains(bareStates, mappings.SameWord(word))
+}
+
+// ofState reports whether a column holds states in words by a header that says no more.
+func (l *Look) ofState(col int) bool {
+	c := &l.Columns[col]
+	return fits("state", plain(c.Header)) > 0 && len(beyondConfirming(c.Header)) == 0 && c.Filled > 0 && c.Dates.All() == 0 && c.Emails == 0 && l.optsOut(col) == mappings.NoOptOut
+}
+
+// statesLeft names the columns of states that no consent depends on, in words that no list knows: one of them may say that somebody must not be written to.
+func (s *suggestion) statesLeft() (list []string) {
+	if len(s.answers) == 0 {
+		return nil // then it is asked whether they are the answers
+	}
+	for col := range s.look.Columns {
+		if s.used[col] || s.entity != "consent" || !s.look.ofState(col) || len(s.look.opposing(col)) > 0 { // that is said already
+			continue
+		}
+		unknown := s.look.Columns[col].Filled
+		for word, rows := range s.look.Columns[col].Words {
+			if says, known := term(answers, word); known && says != "" {
+				unknown -= rows
+			}
+		}
+		if unknown > 0 {
+			list = append(list, "Attention: "+s.look.Say(col)+" holds states by its header, of which "+finding.Count(unknown, "row has one", "rows have ones")+" that no list knows, and no consent depends on it: if one says that somebody left, is barred or waits, add to the records of the consents a condition on this column, such as not_in: [words]; sheetlift cells shows them.")
+		}
+	}
+	return list
 }
 
 // unheeded names the columns of confirmations that no consent depends on, as far as they tell rows apart.
