@@ -54,7 +54,7 @@ func (rv *reviewer) findings(ctx context.Context) error {
 	return nil
 }
 
-func changedFindings(path, detail string) error {
+func changedFindings(path, detail string) *IntegrityError {
 	return &IntegrityError{What: "findings file " + path, Detail: detail, Remedy: "remove the folder it lies in and run its stage again"}
 }
 
