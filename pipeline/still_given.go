@@ -1,13 +1,9 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -310,26 +306,12 @@ func (p *Pipeline) opposedBy(ctx context.Context) (map[string][]OpposedBy, error
 		return nil, err
 	}
 	by := map[string][]OpposedBy{}
-	mark := []byte(`{"rule":"` + stillGiven + `"`)
-	sum, err := eachLine(ctx, dry.FindingsFile, func(line []byte) error {
-		if !bytes.HasPrefix(line, mark) {
-			return nil
-		}
-		var f finding.Finding
-		if err := json.Unmarshal(line, &f); err != nil {
-			return changedFindings(dry.FindingsFile, "a line is no finding")
-		}
+	err = eachFinding(ctx, dry, []byte(`{"rule":"`+stillGiven+`"`), func(f *finding.Finding) error {
 		at := OpposedBy{Snapshot: cmp.Or(f.Snapshot, dry.Snapshot), Place: Place{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell}}
 		for _, id := range f.Records.List() {
 			by[id] = append(by[id], at)
 		}
 		return nil
 	})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &FileError{Path: dry.FindingsFile, Message: "is gone", Remedy: "run `sheetlift dryrun` again; it makes the same list anew", Err: err}
-	}
-	if err == nil && dry.FindingsSum != "" && sum != dry.FindingsSum {
-		err = changedFindings(dry.FindingsFile, "its bytes are not those that dryrun wrote")
-	}
 	return by, err
 }

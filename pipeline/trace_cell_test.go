@@ -50,7 +50,7 @@ records:
 			t.Errorf("%d events of two records that were shown", n)
 		}
 		var none *pipeline.ErrNoSuchRecord
-		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", "", false); !errors.As(err, &none) || none.Row != 4 { // rejected
+		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", "", false); !errors.As(err, &none) || none.Row != 4 || none.Rejected[0].Cell != "C4" {
 			t.Errorf("got %v", err)
 		}
 		var config *pipeline.ConfigError
@@ -148,7 +148,7 @@ func TestTraceOfACellBeforeTheImport(t *testing.T) {
 	h := newHouse(t, storetest.SQLite(t), nil)
 	h.mustRun(pipeline.DryRun)
 	var none *pipeline.ErrNoSuchRecord
-	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Remedy, "not imported yet") {
+	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Why, "not imported yet") {
 		t.Errorf("%v", err)
 	}
 	h.mustRun(pipeline.Import)
