@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -186,7 +187,7 @@ func sameBytes(path, want string, changed func(path string) *IntegrityError) err
 	}
 	sum, _, err := manifests.FileDigest(path)
 	if err != nil {
-		return &FileError{Path: path, Message: "can't be read: " + pathless(err), Remedy: "see to the disk, then run the command again", Err: err}
+		return &FileError{Path: path, Message: "can't be read: " + strings.TrimPrefix(err.Error(), path+": "), Remedy: "see to the disk, then run the command again", Err: err}
 	}
 	if sum != want {
 		return changed(path)

@@ -114,8 +114,14 @@ func (rv *reviewer) full(rule string, seen map[string]int) bool {
 // eachLine calls f with every line of a file and returns the SHA-256 of its bytes.
 func eachLine(ctx context.Context, path string, f func([]byte) error) (string, error) {
 	in, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("open findings: %w", err)
+	}
+	unreadable := func(err error) error {
+		return &FileError{Path: path, Message: "can't be read: " + pathless(err), Remedy: "see to the disk, then run the command again", Err: err}
+	}
+	if err != nil {
+		return "", unreadable(err)
 	}
 	defer in.Close()
 	h := sha256.New()
@@ -129,8 +135,11 @@ func eachLine(ctx context.Context, path string, f func([]byte) error) (string, e
 			return "", err
 		}
 	}
-	if err := s.Err(); err != nil {
-		return "", fmt.Errorf("read findings: %w", err)
+	switch err := s.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return "", changedFindings(path, "a line is no finding")
+	case err != nil:
+		return "", unreadable(err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

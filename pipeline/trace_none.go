@@ -118,6 +118,9 @@ func (p *Pipeline) judgedRow(ctx context.Context, none *ErrNoSuchRecord, looks [
 				continue
 			}
 			q, err := p.at(fr)
+			if errors.As(err, new(*ConfigError)) {
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -244,6 +247,9 @@ func (p *Pipeline) lookAt(ctx context.Context, refs []cellRef, all []*FreezeResu
 				continue
 			}
 			q, err := p.at(fr)
+			if errors.As(err, new(*ConfigError)) { // batch.yaml has not all its sources any more
+				continue
+			}
 			if err != nil {
 				return nil, seen, err
 			}

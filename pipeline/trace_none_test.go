@@ -132,6 +132,83 @@ func TestTraceOfARejectedRowByAChangedList(t *testing.T) {
 	}
 }
 
+// Mended rows of a workbook are in the file that they went out of, records that were mended in a text file in that one.
+func TestTraceOfARejectedRowThatCameBack(t *testing.T) {
+	t.Parallel()
+	bad := func(id, status string) string {
+		return assertion(id, "S-"+id+","+id+"@example.com", status, "2025-03-01")
+	}
+	h := newHouse(t, storetest.SQLite(t), rows([]string{receipt("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z"), bad("C-2", "maybe"), bad("C-3", "maybe"), bad("C-4", "maybe")}, nil, nil))
+	h.imported()
+	h.edit("mend.xlsx", func(w *inHand) {
+		w.set(2, map[string]string{"Status": "Y"})
+		w.set(3, map[string]string{"Status": "Y", "At": "2025-13-13"})
+	})
+	h.snapshot(pipeline.Mended, "mend.xlsx")
+	h.imported()
+	if r, err := h.open().TraceCell(t.Context(), "consents.csv!F3", "", false); err != nil || len(r.Records) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	text, _ := h.noRecord("consents.csv!F4", "")
+	wants(t, "mended, and wrong again", text, "the dry-run of snapshot mended-1 rejected it, by date.invalid at G4")
+	text, _ = h.noRecord("consents.csv!F4", "mended-1")
+	wants(t, "that snapshot", text, "date.invalid at G4")
+	text, _ = h.noRecord("consents.csv!F5", "")
+	wants(t, "not mended", text, "rejected it, by")
+
+	h.write("mended.csv", consentHeader+bad("C-3", "Y")+"\n"+bad("C-4", "perhaps not")+"\n")
+	h.snapshotOf("consents", "mended.csv")
+	h.imported()
+	if r, err := h.open().TraceCell(t.Context(), "mended.csv!F2", "", false); err != nil || len(r.Records) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	text, by := h.noRecord("mended.csv!A3", "")
+	wants(t, "a mended record", text, "the dry-run of snapshot mended-2 rejected it, by enum.unmapped at F3")
+	if len(by) != 1 {
+		t.Error(by)
+	}
+	text, _ = h.noRecord("mended.csv!A1", "")
+	wants(t, "a mended header", text, "it is the header")
+	text, _ = h.noRecord("mended.csv!A9", "")
+	wants(t, "beyond", text, "it has no such row", "row 3")
+
+	// A batch.yaml that has the source no more, or a mapping that can't be read, leaves what can be said.
+	h.write("consents.yaml", "version: 1\n")
+	text, _ = h.noRecord("consents.csv!F5", "")
+	wants(t, "no mapping", text, "no record from row 5")
+}
+
+// A findings file that can't be read, or whose lines have no end, is no fault of the program.
+func TestFindingsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	path := h.imported().FindingsFile
+	look := map[string]func() error{
+		"review":          func() error { _, err := h.open().Review(t.Context()); return err },
+		"trace of a cell": func() error { _, err := h.open().TraceCell(t.Context(), "consents.csv!A14", "", false); return err },
+	}
+	if err := os.WriteFile(path, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range look {
+		err := f()
+		t.Log(name)
+		wantIntegrity(t, err, "findings.ndjson")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range look {
+		var file *pipeline.FileError
+		if err := f(); !errors.As(err, &file) || file.Remedy == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A file or sheet that is not there is told from one that is; sheets whose names may be personal are named, and may be meant, by position.
 func TestTraceOfAPlaceThatIsNotThere(t *testing.T) {
 	t.Parallel()

@@ -293,3 +293,38 @@ func TestStatusAfterUndoShowsNoName(t *testing.T) {
 		t.Errorf("status: %+v", st.Retracted)
 	}
 }
+
+// An undo that was killed names the batches that have to look again once it is finished, whatever they looked at meanwhile.
+func TestKilledUndoNamesWhoHasToLookAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, rows([]string{receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, []string{"supp@example.com,email,objection,"}, nil))
+		h.imported()
+		second := rows([]string{receipt("H-1", "S-7,seven@example.com", "Y", "2025-03-01T10:00:00Z"), assertion("H-2", ",one@example.com", "N", "2025-13-01")}, nil, nil)
+		h.next("second", second)
+		if dry := h.imported(); dry.StillGiven != 1 {
+			t.Fatal(dry.StillGiven)
+		}
+		h.next("acme-2026", nil)
+		before := h.events()
+		if h.killUndo(before, 1) == 0 {
+			t.Fatal("the undo was not killed under way")
+		}
+		h.next("second", second)
+		if dry, err := h.open().DryRun(t.Context()); err != nil || dry.StillGiven != 0 { // the consent went first
+			t.Fatal(dry, err)
+		}
+		h.next("acme-2026", nil)
+		if r := h.undo(); len(r.JudgeAgain) != 1 || r.JudgeAgain[0].Batch != "second" {
+			t.Errorf("%+v", r.JudgeAgain)
+		}
+		h.next("second", second)
+		if _, err := h.open().DryRun(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.next("acme-2026", nil)
+		if r := h.undo(); len(r.JudgeAgain) != 0 {
+			t.Errorf("it has looked: %+v", r.JudgeAgain)
+		}
+	})
+}
