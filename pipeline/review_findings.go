@@ -35,7 +35,7 @@ func (rv *reviewer) findings(ctx context.Context) error {
 		lines := 0
 		sum, err := eachLine(ctx, x.FindingsFile, func(line []byte) error {
 			lines++
-			return rv.finding(x.stage, line, seen)
+			return rv.finding(x, line, seen)
 		})
 		if errors.Is(err, os.ErrNotExist) {
 			return &FileError{Path: x.FindingsFile, Message: "is gone", Remedy: "run `sheetlift " + x.stage + "` again, which makes the same list anew, or `sheetlift run`, which makes all anew that is gone", Err: err}
@@ -61,7 +61,7 @@ func changedFindings(path, detail string) *IntegrityError {
 var ruleFirst = []byte(`{"rule":"`)
 
 // finding takes in one line. A rule that has its places already is only counted: a million lines are not taken apart for nothing.
-func (rv *reviewer) finding(stage string, line []byte, seen map[string]int) error {
+func (rv *reviewer) finding(of stageOutcome, line []byte, seen map[string]int) error {
 	if rest, ok := bytes.CutPrefix(line, ruleFirst); ok {
 		if id, _, ok := bytes.Cut(rest, []byte{'"'}); ok {
 			if rule, known := finding.ByID(string(id)); known && rule.Scope == finding.Row && rv.full(string(id), seen) {
@@ -71,11 +71,11 @@ func (rv *reviewer) finding(stage string, line []byte, seen map[string]int) erro
 	}
 	var f finding.Finding
 	if err := json.Unmarshal(line, &f); err != nil {
-		return changedFindings("of "+stage, "a line is no finding")
+		return changedFindings(of.FindingsFile, "a line is no finding")
 	}
 	i, ok := seen[f.Rule+" "+string(f.Severity)]
 	if !ok {
-		return changedFindings("of "+stage, "it has a finding of rule "+f.Rule+", which the result does not count")
+		return changedFindings(of.FindingsFile, "it has a finding of rule "+f.Rule+", which the result does not count")
 	}
 	place := rv.names.place(f.File, f.Sheet, f.Row, f.LastRow, f.Column, f.Cell)
 	if r := &rv.r.Rules[i]; len(r.Places) < reviewPlaces {
