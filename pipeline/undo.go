@@ -170,6 +170,9 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	}
 	key := p.key(Undo, imports...)
 	dir := p.workDir(Undo, key)
+	if err := makeDir(dir); err != nil { // before anything begins: what was kept could not be said
+		return nil, err
+	}
 	r, err := execute(ctx, p, task[UndoResult]{
 		stage: Undo, key: key,
 		pre:   map[string]any{"records": int64(len(imports))},

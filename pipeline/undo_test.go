@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -327,4 +328,39 @@ func TestKilledUndoNamesWhoHasToLookAgain(t *testing.T) {
 			t.Errorf("it has looked: %+v", r.JudgeAgain)
 		}
 	})
+}
+
+// An undo that could not say what it kept takes nothing back.
+func TestUndoWithoutAFolderTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Import)
+	before := h.counts()
+	work := filepath.Join(h.dir, ".sheetlift", "work", "acme-2026")
+	if err := os.Rename(work, work+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(work, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var file *pipeline.FileError
+	if _, err := h.open().Undo(t.Context()); !errors.As(err, &file) {
+		t.Errorf("got %v", err)
+	}
+	if after := h.counts(); !maps.Equal(before, after) {
+		t.Errorf("before %v, after %v", before, after)
+	}
+	if st := h.status(); st.Next == "sheetlift undo" {
+		t.Error("an undo is called begun that took nothing back")
+	}
+	if err := os.Remove(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(work+".away", work); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.undo(); r.Retracted == 0 {
+		t.Errorf("%+v", r)
+	}
+	h.mustRun(pipeline.Reconcile)
 }
