@@ -146,7 +146,9 @@ func (p *Pipeline) judgedRow(ctx context.Context, none *ErrNoSuchRecord, looks [
 		}
 	}
 	switch {
-	case none.Why != "" || !judged && imported:
+	case none.Why != "": // whatever is not in yet
+		return none
+	case !judged && imported:
 	case !judged:
 		none.Why, none.Remedy = "the batch is not imported yet, and no dry-run has judged the row", "run `sheetlift run`"
 	case !imported:

@@ -276,3 +276,22 @@ records:
 		}
 	}
 }
+
+// While an import is unfinished a rejected row is rejected all the same, and a row that is accepted may not be in yet.
+func TestTraceOfARejectedRowDuringAnImport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.mustRun(pipeline.DryRun)
+		h.kill(1)
+		for cell, notYet := range map[string]bool{"consents.csv!A14": false, "consents.csv!A19": false, "consents.csv!A2": true} {
+			var none *pipeline.ErrNoSuchRecord
+			_, err := h.open().TraceCell(t.Context(), cell, "", false)
+			if !errors.As(err, &none) || none.NotYet != notYet {
+				t.Errorf("%s: %v", cell, err)
+				continue
+			}
+			wants(t, cell, none.Error()+none.Remedy, map[bool]string{true: "the import of batch acme-2026 is not finished", false: "the dry-run "}[notYet])
+		}
+	})
+}
