@@ -61,6 +61,10 @@ type sheetsSeen struct {
 // noRecord says why a cell leads to no record.
 func (p *Pipeline) noRecord(ctx context.Context, refs []cellRef, all []*FreezeResult, origin rowOrigins, snapshot string, open []Unfinished) error {
 	none := &ErrNoSuchRecord{Row: refs[0].row}
+	if len(all) == 0 {
+		none.Why, none.Remedy = "nothing of the batch is frozen yet", "run `sheetlift run`"
+		return none
+	}
 	ops, err := p.operations(ctx)
 	if err != nil {
 		return err
