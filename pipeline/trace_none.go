@@ -182,7 +182,7 @@ func rejectedAt(ctx context.Context, dry *DryRunResult, fr *FreezeResult, at row
 		return err
 	}
 	if rejected != nil {
-		none.reject(by, at, rejected)
+		none.reject(by, rejected)
 		return nil
 	}
 	if none.Why != "" { // another source that reads the sheet has said more
@@ -211,7 +211,7 @@ func skips(dry *DryRunResult, f *finding.Finding) bool {
 }
 
 // reject puts in why a row was rejected.
-func (e *ErrNoSuchRecord) reject(by string, at rowLook, r *rejectedRow) {
+func (e *ErrNoSuchRecord) reject(by string, r *rejectedRow) {
 	faults := r.Faults
 	if len(faults) == 0 { // a list of an earlier version
 		rule, _ := finding.ByID(r.Rule)
