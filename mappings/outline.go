@@ -117,6 +117,9 @@ func Blank(b *source.Block, col, i int) bool {
 	return len(bytes.TrimSpace(b.Bytes(b.Cell(col, i)))) == 0
 }
 
+// BlankRow reports whether a row counts as none, because nothing is in it.
+func BlankRow(b *source.Block, i int) bool { return blankRow(b, i) }
+
 // Statements are who stated the constant fields of a record of the mapping, by field.
 func (r *RecordSpec) Statements() map[string]importers.Statement {
 	var stated map[string]importers.Statement

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,8 +89,19 @@ func (e *ConfigError) Error() string { return e.File + ": " + e.Message }
 
 var sourceName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// LoadBatch reads and checks batch.yaml at path.
+// BatchFile is what the configuration of a batch is called in a folder that stands for it.
+const BatchFile = "batch.yaml"
+
+// LoadBatch reads and checks batch.yaml at path, or in the folder that path is.
 func LoadBatch(path string) (*Batch, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		folder := path
+		path = filepath.Join(folder, BatchFile)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, &ConfigError{File: folder, Message: "is a folder without a " + BatchFile,
+				Remedy: "give the folder that holds one, or the file itself if it is called otherwise; or draft one with `sheetlift init FILE…`"}
+		}
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, &ConfigError{File: path, Message: "can't be read: " + pathless(err), Remedy: "give the path of a batch.yaml, or draft one with `sheetlift init FILE…`"}

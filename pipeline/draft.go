@@ -79,8 +79,8 @@ func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, er
 	for _, d := range drafts {
 		b.source(d, drafts, shared)
 	}
-	b.writes["batch.yaml"] = []byte(b.String())
-	order := append([]Drafted{{"batch.yaml", "the batch: tenant, sources, owners, times"}}, b.order...)
+	b.writes[BatchFile] = []byte(b.String())
+	order := append([]Drafted{{BatchFile, "the batch: tenant, sources, owners, times"}}, b.order...)
 	return order, writeDrafts(dir, order, b.writes)
 }
 

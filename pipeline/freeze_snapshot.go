@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sheetlift/manifests"
+	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
 )
 
@@ -141,10 +142,42 @@ func (p *Pipeline) imported(ctx context.Context, before *FreezeResult) (*waiting
 		return nil, err
 	}
 	w := &waiting{gate: &GateError{Stage: Freeze, Why: fmt.Sprintf("snapshot %s is not imported yet, and a further one would take its place", before.Snapshot),
-		Remedy: "run `sheetlift run` first, or `sheetlift map`, `dryrun` and `import` if the files that were frozen have changed since; if too many rows are rejected, state a tolerance with its reason in batch.yaml"}}
+		Remedy: "run `sheetlift run` first, or `sheetlift map`, `dryrun` and `import` if the files that were frozen have changed since"}}
+	dry, _, err := last[DryRunResult](ctx, q, DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if dry != nil && !dry.Passed {
+		w.gate.Why = fmt.Sprintf("snapshot %s is not imported yet, because its dry-run did not pass; a further one would take its place, and what it brings would never come in", before.Snapshot)
+		w.gate.Remedy = "mend what the findings of its dry-run say (" + dry.FindingsFile + "), then `sheetlift map`, `sheetlift dryrun` and `sheetlift import`; then freeze this again"
+		if over := q.overTolerance(dry); over != "" {
+			w.gate.Remedy = over + ", then `sheetlift map`, `sheetlift dryrun` and `sheetlift import`: what it brings comes in, its rejected rows stay out; then freeze this again"
+			switch before.Kind {
+			case Delta:
+				w.gate.Remedy += "\nor correct the rows in the export itself, and freeze that with --snapshot delta: it takes the place of " + before.Snapshot
+			case Mended:
+				w.gate.Remedy += "\nor correct more rows in the file that was frozen as " + before.Snapshot + ", and freeze that with --snapshot mended: it takes its place"
+			}
+		}
+	}
 	ops, err := p.operations(ctx)
 	w.begun = slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import && op.Snapshot == before.Snapshot })
 	return w, err
+}
+
+// overTolerance says what to write into batch.yaml so that a dry-run passes which rejected more rows than are tolerated; "" if none did.
+func (p *Pipeline) overTolerance(dry *DryRunResult) string {
+	var words []string
+	for _, d := range dry.Sources {
+		i := slices.IndexFunc(p.batch.Sources, func(s Source) bool { return s.Name == d.Source })
+		if n := d.Rows.Rejected; n > d.Tolerance && i >= 0 {
+			words = append(words, fmt.Sprintf("`tolerance: { rows: %d, reason: …, owner: … }` of source %s (%s rejected, %d tolerated)", n, d.Source, finding.Count(n, "row is", "rows are"), d.Tolerance))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "state in batch.yaml " + strings.Join(words, " and ")
 }
 
 // replaces reports whether a snapshot brings what one that was never imported would have brought, so that nothing of that is lost: each of

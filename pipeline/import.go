@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
 	"sheetlift/importers/staged"
+	"sheetlift/manifests"
 	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
@@ -130,8 +133,8 @@ func (p *Pipeline) Import(ctx context.Context) (*ImportResult, error) {
 			if err := p.restage(ctx, Import, in.dry, in.rec); err != nil {
 				return err
 			}
-			if err := p.stagedUnchanged(in.dry); err != nil {
-				return err
+			if err := p.filesUnchanged(in.dry); err != nil {
+				return in.changedFile(err)
 			}
 			r.Outcome = p.begin(ImportSchema)
 			r.ByRule = []RuleCount{}
@@ -154,8 +157,9 @@ func (p *Pipeline) importKey(mapped *MapResult, u undos) string {
 	return p.key(Import, mapped.Digest, fmt.Sprintf("after undo %d", u.count))
 }
 
-// stagedUnchanged opens every staged file once, which checks its bytes, before anything is written.
-func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
+// filesUnchanged holds all that a dry-run wrote to the digests that it recorded, before anything is written: what is imported from, and
+// what says which rows are not.
+func (p *Pipeline) filesUnchanged(dry *DryRunResult) error {
 	for _, f := range slices.Concat(dry.Staged, dry.knownFiles()) {
 		rd, err := openStaged(f)
 		if err != nil {
@@ -165,7 +169,39 @@ func (p *Pipeline) stagedUnchanged(dry *DryRunResult) error {
 			return err
 		}
 	}
-	return checkUnrecorded(dry)
+	if err := checkUnrecorded(dry); err != nil {
+		return err
+	}
+	if err := sameBytes(filepath.Join(filepath.Dir(dry.FindingsFile), rejectedFile), dry.Listed, changedRejected); err != nil {
+		return err
+	}
+	return sameBytes(dry.FindingsFile, dry.FindingsSum, func(path string) *IntegrityError {
+		return changedFindings(path, "its bytes are not those that "+DryRun+" wrote")
+	})
+}
+
+// sameBytes holds a list of a dry-run to its SHA-256; want is empty in results of earlier versions.
+func sameBytes(path, want string, changed func(path string) *IntegrityError) error {
+	if want == "" {
+		return nil
+	}
+	sum, _, err := manifests.FileDigest(path)
+	if err != nil {
+		return &FileError{Path: path, Message: "can't be read: " + strings.TrimPrefix(err.Error(), path+": "), Remedy: "see to the disk, then run the command again", Err: err}
+	}
+	if sum != want {
+		return changed(path)
+	}
+	return nil
+}
+
+// changedFile words the way out for an import that has begun: no dry-run is made then, but the import makes lost files anew.
+func (in *importable) changedFile(err error) error {
+	var changed *IntegrityError
+	if in.begun && errors.As(err, &changed) {
+		changed.Remedy = "restore it from a backup; or move the folder it lies in to another place and run `sheetlift import`, which makes the same files anew from the frozen ones"
+	}
+	return err
 }
 
 func openStaged(f StagedFile) (*staged.Reader, error) {

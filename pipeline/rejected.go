@@ -97,7 +97,7 @@ func readRejected(dir, want string, f func(*rejectedRow) error) error {
 	defer file.Close()
 	sum := sha256.New()
 	in := io.TeeReader(file, sum)
-	changed := &IntegrityError{What: "list of rejected rows " + path, Detail: "it is not as the dry-run wrote it", Remedy: changedList}
+	changed := changedRejected(path)
 	for dec := json.NewDecoder(bufio.NewReaderSize(in, 1<<16)); dec.More(); {
 		var r rejectedRow
 		if err := dec.Decode(&r); err != nil {
@@ -118,6 +118,10 @@ func readRejected(dir, want string, f func(*rejectedRow) error) error {
 		return changed
 	}
 	return nil
+}
+
+func changedRejected(path string) *IntegrityError {
+	return &IntegrityError{What: "list of rejected rows " + path, Detail: "it is not as the dry-run wrote it", Remedy: changedList}
 }
 
 // changedList keeps the folder: the list comes out again only if the register was not changed by others since.

@@ -426,6 +426,8 @@ type Fault struct {
 	Code    int    `json:"code"` // the exit code
 	Message string `json:"message"`
 	Remedy  string `json:"remedy,omitempty"`
+
+	RejectedBy []RejectedBy `json:"rejected_by,omitempty"` // trace of a cell: by what its row was rejected
 }
 
 // FaultSchema is the form of a Fault.

@@ -39,6 +39,14 @@ func (p *Pipeline) Review(ctx context.Context) (*ReviewResult, error) {
 		if err := rv.judged(ctx); err != nil {
 			return nil, err
 		}
+		now, changed, err := p.judgedLast(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Judged.RegisterChanged = changed
+		if now != nil { // a later one than is shown may have looked again
+			r.Judged.StillGiven = now.StillGiven
+		}
 		if rv.imp != nil {
 			if r.Judged.StillGivenElsewhere, r.Judged.StillGivenBatches, err = p.opposedElsewhere(ctx); err != nil {
 				return nil, err

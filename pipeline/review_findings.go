@@ -35,7 +35,7 @@ func (rv *reviewer) findings(ctx context.Context) error {
 		lines := 0
 		sum, err := eachLine(ctx, x.FindingsFile, func(line []byte) error {
 			lines++
-			return rv.finding(x.stage, line, seen)
+			return rv.finding(x, line, seen)
 		})
 		if errors.Is(err, os.ErrNotExist) {
 			return &FileError{Path: x.FindingsFile, Message: "is gone", Remedy: "run `sheetlift " + x.stage + "` again, which makes the same list anew, or `sheetlift run`, which makes all anew that is gone", Err: err}
@@ -54,14 +54,14 @@ func (rv *reviewer) findings(ctx context.Context) error {
 	return nil
 }
 
-func changedFindings(path, detail string) error {
+func changedFindings(path, detail string) *IntegrityError {
 	return &IntegrityError{What: "findings file " + path, Detail: detail, Remedy: "remove the folder it lies in and run its stage again"}
 }
 
 var ruleFirst = []byte(`{"rule":"`)
 
 // finding takes in one line. A rule that has its places already is only counted: a million lines are not taken apart for nothing.
-func (rv *reviewer) finding(stage string, line []byte, seen map[string]int) error {
+func (rv *reviewer) finding(of stageOutcome, line []byte, seen map[string]int) error {
 	if rest, ok := bytes.CutPrefix(line, ruleFirst); ok {
 		if id, _, ok := bytes.Cut(rest, []byte{'"'}); ok {
 			if rule, known := finding.ByID(string(id)); known && rule.Scope == finding.Row && rv.full(string(id), seen) {
@@ -71,11 +71,11 @@ func (rv *reviewer) finding(stage string, line []byte, seen map[string]int) erro
 	}
 	var f finding.Finding
 	if err := json.Unmarshal(line, &f); err != nil {
-		return changedFindings("of "+stage, "a line is no finding")
+		return changedFindings(of.FindingsFile, "a line is no finding")
 	}
 	i, ok := seen[f.Rule+" "+string(f.Severity)]
 	if !ok {
-		return changedFindings("of "+stage, "it has a finding of rule "+f.Rule+", which the result does not count")
+		return changedFindings(of.FindingsFile, "it has a finding of rule "+f.Rule+", which the result does not count")
 	}
 	place := rv.names.place(f.File, f.Sheet, f.Row, f.LastRow, f.Column, f.Cell)
 	if r := &rv.r.Rules[i]; len(r.Places) < reviewPlaces {
@@ -114,8 +114,14 @@ func (rv *reviewer) full(rule string, seen map[string]int) bool {
 // eachLine calls f with every line of a file and returns the SHA-256 of its bytes.
 func eachLine(ctx context.Context, path string, f func([]byte) error) (string, error) {
 	in, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("open findings: %w", err)
+	}
+	unreadable := func(err error) error {
+		return &FileError{Path: path, Message: "can't be read: " + pathless(err), Remedy: "see to the disk, then run the command again", Err: err}
+	}
+	if err != nil {
+		return "", unreadable(err)
 	}
 	defer in.Close()
 	h := sha256.New()
@@ -129,8 +135,11 @@ func eachLine(ctx context.Context, path string, f func([]byte) error) (string, e
 			return "", err
 		}
 	}
-	if err := s.Err(); err != nil {
-		return "", fmt.Errorf("read findings: %w", err)
+	switch err := s.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return "", changedFindings(path, "a line is no finding")
+	case err != nil:
+		return "", unreadable(err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

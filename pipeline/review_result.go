@@ -88,8 +88,10 @@ type ReviewJudged struct {
 	Rows     Rows                    `json:"rows"`
 	Entities map[string]*EntityCount `json:"entities"`
 	Cases    CaseCount               `json:"cases"`
-	// StillGiven counts the given consents in the register that rejected rows speak against.
+	// StillGiven counts the given consents in the register that rejected rows speak against, as the newest dry-run found.
 	StillGiven int `json:"still_given,omitempty"`
+	// RegisterChanged says that other batches changed the register since that dry-run, so that it may be another number.
+	RegisterChanged bool `json:"register_changed,omitempty"`
 	// StillGivenElsewhere is that of reconcile, as of now; StillGivenBatches are the batches whose rejected rows these are.
 	StillGivenElsewhere int             `json:"still_given_elsewhere,omitempty"`
 	StillGivenBatches   []string        `json:"still_given_batches,omitempty"`

@@ -1,13 +1,10 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -257,38 +254,111 @@ func (d *dryRunner) stillGiven(at *spoken, all []string) error {
 	return d.rec.Add(f)
 }
 
+// RegisterChanged is said wherever a number of consents is given that rejected rows speak against, once it may be another one.
+const RegisterChanged = "other batches changed the register since the last dry-run of this one: which consents its rejected rows speak against may have changed; run `sheetlift dryrun` to look again"
+
 // lastJudged is the dry-run of the newest snapshot that has one; nil if none has. What it says of consents that rejected rows speak against is
 // what it found then: if other batches changed the register since, that is said.
 func (p *Pipeline) lastJudged(ctx context.Context) (*DryRunResult, error) {
+	dry, changed, err := p.judgedLast(ctx)
+	if changed {
+		p.remark(RegisterChanged)
+	}
+	return dry, err
+}
+
+// judgedLast is lastJudged, and whether other batches changed the register since so that it may matter.
+func (p *Pipeline) judgedLast(ctx context.Context) (dry *DryRunResult, changed bool, err error) {
 	list, err := p.history(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, fr := range slices.Backward(list) {
 		q, err := p.at(fr)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if dry, rec, err := last[DryRunResult](ctx, q, DryRun); dry != nil || err != nil {
-			if err == nil && (dry.StillGiven > 0 || dry.Unrecorded != nil && dry.Unrecorded.Against > 0) {
-				err = p.sinceJudged(ctx, rec)
+		dry, rec, err := last[DryRunResult](ctx, q, DryRun)
+		if err != nil || dry == nil {
+			if err != nil {
+				return nil, false, err
 			}
-			return dry, err
+			continue
 		}
+		err = p.db.View(ctx, func(tx *store.Tx) error {
+			changed, err = dry.passed(ctx, tx, rec, p.id.Tenant, p.batch.Name)
+			return err
+		})
+		return dry, changed, err
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
-// sinceJudged remarks that other batches changed the register since a dry-run, if that says which register it saw.
-func (p *Pipeline) sinceJudged(ctx context.Context, dry *ledger.Record) error {
-	then, unsaid := dry.Precondition("revision")
-	return p.db.View(ctx, func(tx *store.Tx) error {
-		now, err := register.Revision(ctx, tx, p.id.Tenant, p.batch.Name)
-		if err == nil && unsaid == nil && now != then {
-			p.remark("other batches changed the register since the last dry-run of this one: which consents its rejected rows speak against may have changed; run `sheetlift dryrun` to look again")
+// passed reports whether rejected rows of the dry-run speak against consents, and others than its batch changed the register since, if it says
+// which register it saw.
+func (r *DryRunResult) passed(ctx context.Context, tx *store.Tx, rec *ledger.Record, tenant, batch string) (bool, error) {
+	if r.StillGiven == 0 && (r.Unrecorded == nil || r.Unrecorded.Against == 0) { // what was imported is listed no more
+		if speaks, err := register.Speaks(ctx, tx, tenant, batch); err != nil || !speaks {
+			return false, err
 		}
-		return err
+	}
+	then, unsaid := rec.Precondition("revision")
+	now, err := register.Revision(ctx, tx, tenant, batch)
+	return err == nil && unsaid == nil && now != then, err
+}
+
+// JudgeAgain is another batch whose rejected rows speak against consents, and whose last dry-run saw the register as it was before an undo.
+type JudgeAgain struct {
+	Batch      string `json:"batch"`
+	StillGiven int    `json:"still_given"` // as its last dry-run found
+	Next       string `json:"next"`        // the command, on that batch, that looks again
+}
+
+// judgeAgain lists the other batches of the tenant whose number of consents that rejected rows speak against the last undo of this one may
+// have changed, and that have not looked since: what it took back may have been such a consent, or what overruled one.
+func (p *Pipeline) judgeAgain(ctx context.Context) (list []JudgeAgain, err error) {
+	err = p.db.View(ctx, func(tx *store.Tx) error {
+		own, err := ledger.List(ctx, tx, p.id.Tenant, p.batch.Name)
+		if err != nil {
+			return err
+		}
+		undone := lastUndone(own)
+		batches, err := ledger.Batches(ctx, tx, p.id.Tenant, DryRun)
+		if err != nil {
+			return err
+		}
+		for _, batch := range batches {
+			if batch == p.batch.Name {
+				continue
+			}
+			ops, err := ledger.List(ctx, tx, p.id.Tenant, batch)
+			if err != nil {
+				return err
+			}
+			var rec *ledger.Record
+			for _, op := range ops {
+				if op.Stage == DryRun && op.State == ledger.Succeeded && (rec == nil || op.AskedAt > rec.AskedAt) {
+					rec = op
+				}
+			}
+			if rec == nil || rec.AskedAt <= lastUndone(ops) || rec.StartedAt > undone {
+				continue // its rows say nothing any more, or it has looked
+			}
+			dry := new(DryRunResult)
+			if err := json.Unmarshal(rec.Result, dry); err != nil {
+				return fmt.Errorf("recorded result of %s: %w", DryRun, err)
+			}
+			changed, err := dry.passed(ctx, tx, rec, p.id.Tenant, batch)
+			if err != nil {
+				return err
+			}
+			if changed {
+				list = append(list, JudgeAgain{Batch: batch, StillGiven: dry.StillGiven, Next: "sheetlift dryrun"})
+			}
+		}
+		return nil
 	})
+	return list, err
 }
 
 // addOpposed adds to traced consents the rejected rows that speak against them.
@@ -310,26 +380,12 @@ func (p *Pipeline) opposedBy(ctx context.Context) (map[string][]OpposedBy, error
 		return nil, err
 	}
 	by := map[string][]OpposedBy{}
-	mark := []byte(`{"rule":"` + stillGiven + `"`)
-	sum, err := eachLine(ctx, dry.FindingsFile, func(line []byte) error {
-		if !bytes.HasPrefix(line, mark) {
-			return nil
-		}
-		var f finding.Finding
-		if err := json.Unmarshal(line, &f); err != nil {
-			return changedFindings(dry.FindingsFile, "a line is no finding")
-		}
+	err = eachFinding(ctx, dry, []byte(`{"rule":"`+stillGiven+`"`), func(f *finding.Finding) error {
 		at := OpposedBy{Snapshot: cmp.Or(f.Snapshot, dry.Snapshot), Place: Place{Source: f.Source, File: f.File, Sheet: f.Sheet, Row: f.Row, Line: f.Line, Column: f.Column, Cell: f.Cell}}
 		for _, id := range f.Records.List() {
 			by[id] = append(by[id], at)
 		}
 		return nil
 	})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &FileError{Path: dry.FindingsFile, Message: "is gone", Remedy: "run `sheetlift dryrun` again; it makes the same list anew", Err: err}
-	}
-	if err == nil && dry.FindingsSum != "" && sum != dry.FindingsSum {
-		err = changedFindings(dry.FindingsFile, "its bytes are not those that dryrun wrote")
-	}
 	return by, err
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,47 +222,88 @@ func TestRuleAnErasureShowsWhatIsStillHeld(t *testing.T) {
 // looks again, and what reconcile found before is no word against what it finds then.
 func TestRuleWhatStaysGivenIsLookedAtAnew(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.SQLite(t), rows([]string{receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, nil, nil))
-	h.imported()
-	second := rows([]string{receipt("H-1", "S-7,seven@example.com", "Y", "2025-03-01T10:00:00Z"), assertion("H-2", ",one@example.com", "N", "2025-13-01")}, nil, nil)
-	h.next("acme-2027", second)
-	still := func(want int) {
-		t.Helper()
-		got := h.mustRun(pipeline.Reconcile)
-		if dry, rec := got["dryrun"].(*pipeline.DryRunResult), got["reconcile"].(*pipeline.ReconcileResult); dry.StillGiven != want || rec.StillGiven != want || !rec.Passed {
-			t.Fatalf("dryrun %d, reconcile %d, want %d", dry.StillGiven, rec.StillGiven, want)
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, rows([]string{receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, nil, nil))
+		h.imported()
+		second := rows([]string{receipt("H-1", "S-7,seven@example.com", "Y", "2025-03-01T10:00:00Z"), assertion("H-2", ",one@example.com", "N", "2025-13-01")}, nil, nil)
+		h.next("acme-2027", second)
+		still := func(want int) {
+			t.Helper()
+			got := h.mustRun(pipeline.Reconcile)
+			if dry, rec := got["dryrun"].(*pipeline.DryRunResult), got["reconcile"].(*pipeline.ReconcileResult); dry.StillGiven != want || rec.StillGiven != want || !rec.Passed {
+				t.Fatalf("dryrun %d, reconcile %d, want %d", dry.StillGiven, rec.StillGiven, want)
+			}
 		}
-	}
-	remarked := func() bool {
-		t.Helper()
-		h.said = nil
-		if _, err := h.open().Status(t.Context()); err != nil {
+		remarked := func() bool {
+			t.Helper()
+			h.said = nil
+			if _, err := h.open().Status(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(strings.Join(h.said, " "), "run `sheetlift dryrun` to look again")
+		}
+		still(1)
+		if remarked() {
+			t.Error("the register is what it was")
+		}
+		h.next("acme-2028", rows([]string{assertion("K-1", ",one@example.com", "N", "2025-12-01T10:00:00Z")}, nil, nil))
+		h.imported()
+		h.next("acme-2027", second)
+		if _, err := h.open().Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return strings.Contains(strings.Join(h.said, " "), "run `sheetlift dryrun` to look again")
-	}
-	still(1)
-	if remarked() {
-		t.Error("the register is what it was")
-	}
-	h.next("acme-2028", rows([]string{assertion("K-1", ",one@example.com", "N", "2025-12-01T10:00:00Z")}, nil, nil))
-	h.imported()
-	h.next("acme-2027", second)
-	if _, err := h.open().Reconcile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if !remarked() {
-		t.Error("nothing says that the register is another one since")
-	}
-	if dry, err := h.open().DryRun(t.Context()); err != nil || dry.StillGiven != 0 {
-		t.Fatal(dry, err)
-	}
-	for range 2 {
-		if rec, err := h.open().Reconcile(t.Context()); err != nil || rec.StillGiven != 0 || !rec.Passed {
-			t.Fatalf("%+v, %v", rec, err)
+		reviewed := func(still int, changed bool) {
+			t.Helper()
+			r, err := h.open().Review(t.Context())
+			if err != nil || r.Judged.StillGiven != still || r.Judged.RegisterChanged != changed {
+				t.Errorf("the review says %+v, %v", r.Judged, err)
+			}
 		}
-	}
-	if remarked() {
-		t.Error("it was looked at again")
-	}
+		if !remarked() {
+			t.Error("nothing says that the register is another one since")
+		}
+		reviewed(1, true)
+		if dry, err := h.open().DryRun(t.Context()); err != nil || dry.StillGiven != 0 {
+			t.Fatal(dry, err)
+		}
+		for range 2 {
+			if rec, err := h.open().Reconcile(t.Context()); err != nil || rec.StillGiven != 0 || !rec.Passed {
+				t.Fatalf("%+v, %v", rec, err)
+			}
+		}
+		if remarked() {
+			t.Error("it was looked at again")
+		}
+		reviewed(0, false)
+
+		// An undo names the batches whose rows it concerns, as long as they have not looked again.
+		again := func(batch string, want ...pipeline.JudgeAgain) {
+			t.Helper()
+			h.next(batch, nil)
+			r, err := h.open().Undo(t.Context())
+			if err != nil || !slices.Equal(r.JudgeAgain, want) {
+				t.Errorf("undo of %s: %+v, %v", batch, r, err)
+			}
+		}
+		look := func(batch string, still int) {
+			t.Helper()
+			h.next(batch, second)
+			if dry, err := h.open().DryRun(t.Context()); err != nil || dry.StillGiven != still {
+				t.Fatal(dry, err)
+			}
+		}
+		again("acme-2028", pipeline.JudgeAgain{Batch: "acme-2027", Next: "sheetlift dryrun"}) // the withdrawal goes, and with it what overruled the consent
+		again("acme-2028", pipeline.JudgeAgain{Batch: "acme-2027", Next: "sheetlift dryrun"}) // asked once more
+		h.next("acme-2027", second)
+		if !remarked() {
+			t.Error("nothing says that the register is another one since the undo")
+		}
+		reviewed(0, true)
+		look("acme-2027", 1)
+		again("acme-2028")
+		again("acme-2026", pipeline.JudgeAgain{Batch: "acme-2027", StillGiven: 1, Next: "sheetlift dryrun"}) // the consent itself goes
+		look("acme-2027", 0)
+		again("acme-2026")
+		again("acme-2027") // no other batch has such rows
+	})
 }

@@ -21,15 +21,22 @@ import (
 // ErrNoSuchRecord says that the register holds no record under an external id, or from a row.
 type ErrNoSuchRecord struct {
 	Entity string
-	Row    int64 // 0 if an external id was asked for
-	NotYet bool  // an import is unfinished: the record may be one that is not in yet
+	Row    int64  // 0 if an external id was asked for
+	NotYet bool   // an import is unfinished: the record may be one that is not in yet
+	Why    string // if it is known of the row
 	Remedy string
+
+	Rejected []RejectedBy // by what the row was rejected
 }
 
 // Error says so without the id, which may be personal.
 func (e *ErrNoSuchRecord) Error() string {
 	if e.Row > 0 {
-		return fmt.Sprintf("the register holds no record from row %d of that sheet in this batch", e.Row)
+		text := fmt.Sprintf("the register holds no record from row %d of that sheet in this batch", e.Row)
+		if e.Why != "" {
+			text += ": " + e.Why
+		}
+		return text
 	}
 	return fmt.Sprintf("the register holds no %s under that external id from this batch's systems", e.Entity)
 }

@@ -15,7 +15,6 @@ import (
 	"sheetlift/importers/register"
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
-	"sheetlift/pipeline/ledger"
 	"sheetlift/pipeline/store"
 )
 
@@ -66,7 +65,11 @@ func (p *Pipeline) parseCell(text string, all []*FreezeResult) ([]cellRef, error
 		}
 	}
 	if len(refs) == 0 {
-		return nil, fault("no source of the batch has that file")
+		var files []string
+		for _, f := range p.batch.Files() {
+			files = append(files, p.batch.ShownFile(f))
+		}
+		return nil, &ConfigError{File: p.batch.path, Message: "no source of the batch has that file", Remedy: "write FILE!SHEET!B17, or FILE!B17 for a text file; the batch's files are " + firstOf(files)}
 	}
 	return refs, nil
 }
@@ -87,6 +90,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	if snapshot != "" && !slices.ContainsFunc(all, func(fr *FreezeResult) bool { return fr.Snapshot == snapshot }) {
 		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("the batch has no snapshot %q", snapshot), Remedy: "name one that `sheetlift verify` lists"}
 	}
+	p.byPosition(ctx, refs, all)
 	origin := origins(all)
 	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Cell: refs[0].cell, Records: []TraceRecord{}}
 	type at struct{ entity, id string }
@@ -144,12 +148,7 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 	case len(found) == 0 && undone:
 		return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "what the row gave was taken back by an undo"}
 	case len(found) == 0:
-		if ops, err := p.operations(ctx); err != nil {
-			return nil, err
-		} else if len(r.Unfinished) == 0 && !slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import }) {
-			return nil, &ErrNoSuchRecord{Row: refs[0].row, Remedy: "the batch is not imported yet; the findings of the dry-run say which rows are rejected or skipped"}
-		}
-		return nil, (&ErrNoSuchRecord{Row: refs[0].row, Remedy: "look for the row among the findings of the dry-run: it may be rejected or skipped, or be the header"}).asOf(r.Unfinished)
+		return nil, p.noRecord(ctx, refs, all, origin, snapshot, r.Unfinished)
 	}
 	if reveal {
 		err := p.db.Update(ctx, func(tx *store.Tx) error {

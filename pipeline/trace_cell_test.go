@@ -50,7 +50,7 @@ records:
 			t.Errorf("%d events of two records that were shown", n)
 		}
 		var none *pipeline.ErrNoSuchRecord
-		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", "", false); !errors.As(err, &none) || none.Row != 4 { // rejected
+		if _, err := h.open().TraceCell(t.Context(), "consents.csv!B4", "", false); !errors.As(err, &none) || none.Row != 4 || none.Rejected[0].Cell != "C4" {
 			t.Errorf("got %v", err)
 		}
 		var config *pipeline.ConfigError
@@ -146,9 +146,16 @@ records:
 func TestTraceOfACellBeforeTheImport(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.SQLite(t), nil)
-	h.mustRun(pipeline.DryRun)
 	var none *pipeline.ErrNoSuchRecord
-	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Remedy, "not imported yet") {
+	for _, stage := range []string{pipeline.Inventory, pipeline.Map} {
+		want := map[string]string{pipeline.Inventory: "nothing of the batch is frozen yet", pipeline.Map: "no dry-run has judged the row"}[stage]
+		h.mustRun(stage)
+		if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Why, want) {
+			t.Errorf("after %s: %v", stage, err)
+		}
+	}
+	h.mustRun(pipeline.DryRun)
+	if _, err := h.open().TraceCell(t.Context(), "consents.csv!A2", "", false); !errors.As(err, &none) || !strings.Contains(none.Why, "not imported yet") {
 		t.Errorf("%v", err)
 	}
 	h.mustRun(pipeline.Import)

@@ -33,6 +33,9 @@ type UndoResult struct {
 	// these may be among those taken back.
 	KnownElsewhere []KnownElsewhere `json:"known_elsewhere,omitempty"`
 
+	// JudgeAgain are other batches that have to look again which consents their rejected rows speak against. It is as of now, and not recorded.
+	JudgeAgain []JudgeAgain `json:"judge_again,omitempty"`
+
 	next string // the stage that comes next
 }
 
@@ -167,6 +170,9 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	}
 	key := p.key(Undo, imports...)
 	dir := p.workDir(Undo, key)
+	if err := makeDir(dir); err != nil { // before anything begins: what was kept could not be said
+		return nil, err
+	}
 	r, err := execute(ctx, p, task[UndoResult]{
 		stage: Undo, key: key,
 		pre:   map[string]any{"records": int64(len(imports))},
@@ -213,6 +219,9 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 	})
 	if err == nil {
 		r.next, err = p.afterUndo(ctx)
+	}
+	if err == nil {
+		r.JudgeAgain, err = p.judgeAgain(ctx)
 	}
 	return r, err
 }

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -292,4 +293,74 @@ func TestStatusAfterUndoShowsNoName(t *testing.T) {
 	if st := h.status(); len(st.Retracted) != 1 || strings.Contains(st.Retracted[0].Next, "ada") || !strings.Contains(st.Retracted[0].Next, "/data/FILE ") {
 		t.Errorf("status: %+v", st.Retracted)
 	}
+}
+
+// An undo that was killed names the batches that have to look again once it is finished, whatever they looked at meanwhile.
+func TestKilledUndoNamesWhoHasToLookAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, rows([]string{receipt("G-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")}, []string{"supp@example.com,email,objection,"}, nil))
+		h.imported()
+		second := rows([]string{receipt("H-1", "S-7,seven@example.com", "Y", "2025-03-01T10:00:00Z"), assertion("H-2", ",one@example.com", "N", "2025-13-01")}, nil, nil)
+		h.next("second", second)
+		if dry := h.imported(); dry.StillGiven != 1 {
+			t.Fatal(dry.StillGiven)
+		}
+		h.next("acme-2026", nil)
+		before := h.events()
+		if h.killUndo(before, 1) == 0 {
+			t.Fatal("the undo was not killed under way")
+		}
+		h.next("second", second)
+		if dry, err := h.open().DryRun(t.Context()); err != nil || dry.StillGiven != 0 { // the consent went first
+			t.Fatal(dry, err)
+		}
+		h.next("acme-2026", nil)
+		if r := h.undo(); len(r.JudgeAgain) != 1 || r.JudgeAgain[0].Batch != "second" {
+			t.Errorf("%+v", r.JudgeAgain)
+		}
+		h.next("second", second)
+		if _, err := h.open().DryRun(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.next("acme-2026", nil)
+		if r := h.undo(); len(r.JudgeAgain) != 0 {
+			t.Errorf("it has looked: %+v", r.JudgeAgain)
+		}
+	})
+}
+
+// An undo that could not say what it kept takes nothing back.
+func TestUndoWithoutAFolderTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), nil)
+	h.mustRun(pipeline.Import)
+	before := h.counts()
+	work := filepath.Join(h.dir, ".sheetlift", "work", "acme-2026")
+	if err := os.Rename(work, work+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(work, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var file *pipeline.FileError
+	if _, err := h.open().Undo(t.Context()); !errors.As(err, &file) {
+		t.Errorf("got %v", err)
+	}
+	if after := h.counts(); !maps.Equal(before, after) {
+		t.Errorf("before %v, after %v", before, after)
+	}
+	if st := h.status(); st.Next == "sheetlift undo" {
+		t.Error("an undo is called begun that took nothing back")
+	}
+	if err := os.Remove(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(work+".away", work); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.undo(); r.Retracted == 0 {
+		t.Errorf("%+v", r)
+	}
+	h.mustRun(pipeline.Reconcile)
 }

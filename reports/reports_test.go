@@ -65,7 +65,8 @@ func results() map[string]any {
 		"incomplete": &pipeline.ImportResult{Outcome: incomplete, DryRun: long},
 		"undo": &pipeline.UndoResult{Outcome: outcome(true), Snapshots: []string{"delta-1"}, Retracted: 3, Kept: 2, Released: 1, Entities: []pipeline.Retracted{{Entity: "consent", Retracted: 3, PassedOn: 2, Released: 1}},
 			PassedOn:       []pipeline.PassedOn{{Batch: "other", Records: 1}, {Batch: "third", Records: 1}},
-			KnownElsewhere: []pipeline.KnownElsewhere{{Batch: "other", Rows: 1, Next: "sheetlift dryrun"}, {Batch: "third", Rows: 1200, Next: "sheetlift dryrun"}}},
+			KnownElsewhere: []pipeline.KnownElsewhere{{Batch: "other", Rows: 1, Next: "sheetlift dryrun"}, {Batch: "third", Rows: 1200, Next: "sheetlift dryrun"}},
+			JudgeAgain:     []pipeline.JudgeAgain{{Batch: "other", StillGiven: 1, Next: "sheetlift dryrun"}, {Batch: "fourth", Next: "sheetlift dryrun"}}},
 		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, NotBrought: &pipeline.NotBrought{Known: 12, Why: "batch other was undone", Next: "sheetlift dryrun"},
 			Retracted: []pipeline.RetractedSnapshot{{Snapshot: "delta-1", Next: "sheetlift freeze --snapshot delta --source crm=/v/delta-1/data/crm.csv --obtained-at 2026-11-01T00:00:00Z"}}, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
 				{Stage: "inventory", State: "succeeded", Operator: "Ida", Finished: "2026-10-01T09:00:00Z", Digest: long}, {Stage: "freeze", State: "stale", Why: "batch.yaml changed"}}},

@@ -220,6 +220,12 @@ func stillGiven(p *page, n int) {
 	}
 }
 
+func registerChanged(p *page, changed bool) {
+	if changed {
+		p.prose("  ", pipeline.RegisterChanged)
+	}
+}
+
 // StillGivenElsewhere words the same of rejected rows of other batches, which have the findings. The batches need not be named.
 func StillGivenElsewhere(n int, batches []string) string {
 	where := ""
@@ -381,6 +387,14 @@ func undo(p *page, r *pipeline.UndoResult) {
 	}
 	if len(r.KnownElsewhere) > 0 {
 		p.prose("  ", clean(pipeline.KnownIn(r.KnownElsewhere))+" as known to the register that vouch for nothing; what only this batch had brought of their records is gone: on each of these batches, `sheetlift dryrun` says which rows it would accept now")
+	}
+	if len(r.JudgeAgain) > 0 {
+		var words []string
+		for _, b := range r.JudgeAgain {
+			words = append(words, fmt.Sprintf("batch %s %s", clean(b.Batch), number(b.StillGiven)))
+		}
+		p.prose("  ", "rejected rows of other batches speak against consents, and how many of these the register holds as given may have changed with this undo; the last dry-run of each found: "+
+			strings.Join(words, ", ")+"; `sheetlift dryrun` on each of these batches looks again")
 	}
 	p.findings(&r.Outcome)
 }

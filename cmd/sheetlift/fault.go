@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,11 @@ func wantsFault(cmd *cobra.Command, args []string, out *watched, err error) bool
 // faultOf is an error as a result.
 func faultOf(err error) *pipeline.Fault {
 	message, remedy := explain(err)
-	return &pipeline.Fault{Schema: pipeline.FaultSchema, Code: exitCode(err), Message: message, Remedy: remedy}
+	fault := &pipeline.Fault{Schema: pipeline.FaultSchema, Code: exitCode(err), Message: message, Remedy: remedy}
+	if record := (*pipeline.ErrNoSuchRecord)(nil); errors.As(err, &record) {
+		fault.RejectedBy = record.Rejected
+	}
+	return fault
 }
 
 func (w *watched) fault(err error) error { return written(reports.JSON(w, faultOf(err))) }

@@ -25,6 +25,7 @@ type batchFlags struct {
 }
 
 func (b *batchFlags) register(cmd *cobra.Command, writes bool) {
+	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + "\n\nBATCH is a batch.yaml, or the folder that holds it."
 	f := cmd.Flags()
 	f.StringVar(&b.output, "output", asText, "form of the result: `text|json`")
 	f.StringVar(&b.db, "db", "", "database `URL`, sqlite:PATH or postgres://… (default: database: of batch.yaml, else sqlite:.sheetlift/register.db beside it)")
@@ -59,7 +60,7 @@ type session struct {
 	progress *progress
 }
 
-// loadBatch reads batch.yaml.
+// loadBatch reads batch.yaml, or that of the folder that path is.
 func loadBatch(path string, flags *batchFlags) (*pipeline.Batch, error) {
 	if err := oneOf("output", flags.output, asText, asJSON); err != nil {
 		return nil, err

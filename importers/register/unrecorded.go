@@ -371,6 +371,22 @@ func SpokenElsewhere(ctx context.Context, tx *store.Tx, tenant, batch string) (n
 	return n, nil
 }
 
+// Speaks reports whether rejected rows of a batch say anything against consents.
+func Speaks(ctx context.Context, tx *store.Tx, tenant, batch string) (bool, error) {
+	var n int
+	err := tx.QueryRow(ctx, `
+		SELECT COUNT(*)
+		FROM (
+			SELECT 1
+			FROM unrecorded
+			WHERE tenant = $1 AND batch = $2 AND rejected = 1 AND kind <> $3 AND replaced_by = ''
+			LIMIT 1) AS said`, tenant, batch, string(UnrecordedLink)).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("read unrecorded: %w", err)
+	}
+	return n > 0, nil
+}
+
 // EachUnrecordedOf is EachUnrecorded of what was imported from one staged file.
 func EachUnrecordedOf(ctx context.Context, tx *store.Tx, o Origin, f func(*Unrecorded) error) error {
 	return eachUnrecorded(ctx, tx, `tenant = $1 AND batch = $2 AND snapshot = $3 AND staged_digest = $4`, []any{o.Tenant, o.Batch, o.Snapshot, o.StagedDigest}, f)

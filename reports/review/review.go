@@ -148,8 +148,19 @@ func judge(r *pipeline.ReviewResult) verdict {
 	rows := fmt.Sprintf("%s of %s %s rejected", reports.Number(j.Rows.Rejected), reports.Number(j.Rows.Read), finding.Word(j.Rows.Read, "row is", "rows are"))
 	v := judgeRows(r, j, rows)
 	if j.StillGiven > 0 && j.Complete {
-		v.Sentence += " " + reports.StillGiven(j.StillGiven) + ": see consent.still_given."
+		v.Sentence += " " + reports.StillGiven(j.StillGiven)
+		if slices.ContainsFunc(r.Rules, func(x pipeline.ReviewRule) bool { return x.Rule == "consent.still_given" }) {
+			v.Sentence += ": see consent.still_given."
+		} else { // a later dry-run than the one that is shown found them
+			v.Sentence += ": the findings of the last dry-run name the rows (consent.still_given)."
+		}
 		v.Class = "bad"
+	}
+	if j.RegisterChanged && j.Complete {
+		v.Sentence += " But " + pipeline.RegisterChanged + "."
+		if v.Class == "good" {
+			v.Class = "open"
+		}
 	}
 	if j.StillGivenElsewhere > 0 && j.Complete {
 		v.Sentence += " " + reports.StillGivenElsewhere(j.StillGivenElsewhere, j.StillGivenBatches) + "."

@@ -431,6 +431,14 @@ func TestVerdictNamesWhatStaysGiven(t *testing.T) {
 	if v := judge(r); v.Class != "bad" || !strings.Contains(v.Sentence, "1 consent in the register is given though a rejected row speaks against it") {
 		t.Errorf("%+v", v)
 	}
+	if v := judge(r); strings.Contains(v.Sentence, pipeline.RegisterChanged) {
+		t.Errorf("said without a reason: %+v", v)
+	}
+	r.Judged.RegisterChanged = true
+	if v := judge(r); v.Class != "bad" || !strings.Contains(v.Sentence, pipeline.RegisterChanged) || !strings.Contains(render(t, r), "other batches changed the register since") {
+		t.Errorf("%+v", v)
+	}
+	r.Judged.RegisterChanged = false
 	r.Judged.StillGiven, r.Judged.StillGivenElsewhere, r.Judged.StillGivenBatches = 0, 3, []string{"spring", "summer"}
 	want := "3 consents of this batch are given in the register though rejected rows of other batches speak against them: spring, summer (trace of a consent names the rows)."
 	if v := judge(r); v.Class != "bad" || !strings.Contains(v.Sentence, want) || !strings.Contains(render(t, r), want) {

@@ -159,6 +159,9 @@ func overview(b *book, r *pipeline.ReviewResult) {
 		if n := r.Judged.StillGiven; n > 0 {
 			add("consents given in the register though a rejected row speaks against them", n)
 		}
+		if r.Judged.RegisterChanged {
+			add("since that number was found", pipeline.RegisterChanged)
+		}
 		if n := r.Judged.StillGivenElsewhere; n > 0 {
 			add("consents of this batch given in the register though a rejected row of another batch speaks against them: "+strings.Join(r.Judged.StillGivenBatches, ", "), n)
 		}
