@@ -164,7 +164,7 @@ func runStage(ctx context.Context, std stdio, stage, path string, lists *rejecte
 	}
 	switch stage {
 	case pipeline.DryRun:
-		ample(40)
+		ample(100)
 	case pipeline.Inventory, pipeline.Import, pipeline.Reconcile:
 		ample(30)
 	}
@@ -306,7 +306,7 @@ It stops where a gate refuses, or after a dry-run that did not pass, and says wh
 }
 
 func runRun(ctx context.Context, std stdio, path, until string, check *checkFlags, flags *batchFlags) (err error) {
-	ample(40) // as for a dry-run
+	ample(100) // as for a dry-run
 	if err := oneOf("until", until, pipeline.Stages...); err != nil {
 		return err
 	}
