@@ -46,23 +46,29 @@ var (
 	// whole are headers that ask for one by themselves: lists of numbers not to be called, and an account that is no more.
 	whole = strings.Fields("tps ctps mps fps deactivated deaktiviert")
 	// ended say that what the header names is no more.
-	ended = strings.Fields("deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt kundigung storn opgezegd opzeg resilia disdett geannuleerd gestopp stopped gestopt arrete suspend " +
+	ended = strings.Fields("anul arret stoppen deaktiv desactiv disattiv desativ gedeactiv uitgeschakeld deactiv disabled inaktiv inactiv inattiv inativ cancel annul annull gekundigt kundigung storn opgezegd opzeg resilia disdett geannuleerd gestopp stopped gestopt arrete suspend " +
 		"sospes suspens beendet remov entfern supprim eliminad eliminat rimoss verwijderd restricted eingeschrankt restreint limitad abgeschaltet ausgeschaltet muted silenc " +
 		"beendigt beeindigd ended finish finit finalizad terminat terminad afgelopen stopgezet ausgelaufen abgelaufen expired expirad lapsed caducad vencid scadut verlopen verfallen verjahrt verstrichen verstreken vervallen erloschen perime " +
 		"paus gepauz resili ruht ruhend opgeschort geschorst ausgesetzt aufgehoben opgeheven aufgelost deleted gelosch geloesch gewist borrad apagad cancell rescind rescis zuruckgenomm zurueckgenomm")
 	// endedWhole say so as whole words only: expires is no end that was, and a Termin none at all.
-	endedWhole = strings.Fields("expire expiree termine terminee fini finie echu echue suspendu lost verloren perdu perdue left")
+	endedWhole = strings.Fields("ende expire expiree termine terminee fini finie echu echue suspendu lost verloren perdu perdue left")
 	// taken say that somebody took back what the header names, which is an opt-out if that is a consent.
 	taken = strings.Fields("entzog entzug retirad zuruckgezog zurueckgezog ritirat teruggetrok takenback withheld")
 	// takenWhole say so as whole words only: a retired person took nothing back.
 	takenWhole = strings.Fields("retire retiree retires retirees retrait")
 	// lacking say that what the header names is not there, or not yet.
-	lacking = strings.Fields("missing lacking absent ausent fehlt fehlen mancant manca manqu falta faltan ontbrek ontbreek pending outstanding ausstehend awaiting pendient pendent afwachting attente attesa required erforderlich needed notig benotigt vereist requis requerid richiest requested angefragt aangevraagd demande " +
+	lacking = strings.Fields("missing lacking absent ausent fehlt fehlen mancant manca manqu falta faltan ontbrek ontbreek pending outstanding ausstehend awaiting pendient pendent afwachting attente attesa asked needs invited eingeladen gefragt invite invitad invitat convidad uitgenodigd gevraagd required erforderlich needed notig benotigt vereist requis requerid richiest requested angefragt aangevraagd demande " +
 		"solicitad")
 	// agreed are what a consent is called by.
 	agreed = strings.Fields("consen einwillig zustimm toestemm erlaubn permission permis permess permiso autoriz autoris authoris authoriz optin subscri abonn suscri iscri inscri newsletter nieuwsbrief infolettre boletin werbung marketing")
 	// negations deny what stands in the header, wherever they stand.
-	negations = strings.Fields("not never dont cannot nicht nie niemals nichts kein keine keinen keiner keines keinerlei pas jamais aucun aucune nunca jamas ningun ninguna ninguno nessun nessuna nessuno niente nao nenhum nenhuma niet nooit geen nimmer")
+	negations = strings.Fields("not never dont doesnt didnt wont wouldnt isnt arent hasnt havent cant cannot nicht nie niemals nichts kein keine keinen keiner keines keinerlei pas jamais aucun aucune nunca jamas ningun ninguna ninguno nessun nessuna nessuno niente nao nenhum nenhuma niet nooit geen nimmer")
+	// apart are what an apostrophe leaves of don't, doesn't and their kin, before the t.
+	apart = strings.Fields("don doesn didn won wouldn isn aren hasn haven can shouldn")
+	// declining say that somebody does without what the header names.
+	declining = strings.Fields("verzicht renonc renunci rinunci prescind dispensa unterbind ungewollt ungewuenscht ungewunscht evitar hates hasst deteste")
+	// decliningWhole say so as whole words only.
+	decliningWhole = strings.Fields("nega niega hate")
 	// without deny what follows them.
 	without = strings.Fields("without no ohne sans sin senza sem zonder")
 	// fillers may stand between a negation and what it denies.
@@ -98,13 +104,13 @@ func OptOutOf(header string) OptOut {
 		return ""
 	}
 	denies, doubtful, stops, ends, named := false, false, false, false, false
-	takes, lacks, agrees := false, false, false
+	takes, lacks, agrees, declines := false, false, false, false
 	for i, word := range words {
 		switch {
 		case i > 0 && slices.Contains([]string{"yes", "ja", "oui", "sim"}, words[i-1]): // Newsletter sim não
-		case slices.Contains(negations, word), word == "don" && i+1 < len(words) && words[i+1] == "t",
+		case slices.Contains(negations, word), slices.Contains(apart, word) && i+1 < len(words) && words[i+1] == "t",
 			word == "non" && (begins(follows(i), refusing) || i+1 < len(words) && slices.Contains([]string{"a", "alla", "aux", "au"}, words[i+1])),
-			word == "ne" && i+1 < len(words) && words[i+1] == "plus":
+			word == "ne" && slices.Contains(words[i+1:], "plus"), word == "no" && i+1 < len(words) && words[i+1] == "longer":
 			denies = true
 		case word == "no" && i+1 < len(words) && slices.Contains([]string{"de", "del", "du"}, words[i+1]): // a number
 		case slices.Contains(without, word) && begins(follows(i), denied):
@@ -119,7 +125,8 @@ func OptOutOf(header string) OptOut {
 			stops = true
 		}
 		takes = takes || begins(word, taken) || slices.Contains(takenWhole, word)
-		ends = ends || word == "off" || begins(word, ended) || slices.Contains(endedWhole, word)
+		declines = declines || begins(word, declining) || slices.Contains(decliningWhole, word)
+		ends = ends || word == "off" || word == "uit" && i > 0 && i+1 == len(words) || begins(word, ended) || slices.Contains(endedWhole, word)
 		lacks = lacks || begins(word, lacking)
 		named = named || begins(word, denied)
 		agrees = agrees || begins(word, agreed)
@@ -130,7 +137,7 @@ func OptOutOf(header string) OptOut {
 	switch {
 	case bars && denies: // not blocked
 		return MaybeOptOut
-	case bars, denies, stops, takes && agrees, holdsOne(text, optOut), slices.Contains(whole, text):
+	case bars, denies, stops, takes && agrees, declines && (named || agrees), holdsOne(text, optOut), slices.Contains(whole, text):
 		return SureOptOut
 	case doubtful, (ends || takes) && named, lacks && agrees:
 		return MaybeOptOut

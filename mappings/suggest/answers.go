@@ -213,7 +213,7 @@ func (l *Look) silent(col int) (list mappings.Strings) {
 func (l *Look) yes(col int) (list mappings.Strings) {
 	c := &l.Columns[col]
 	for _, word := range c.sortedWords() {
-		if says, _ := term(answers, word); says == "yes" || says == "given" {
+		if says, _ := term(answers, word); (says == "yes" || says == "given") && !c.ring(word) {
 			list = append(list, c.As(word))
 		}
 	}

@@ -82,6 +82,10 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 		if list == answers && coded && strings.Trim(word, "0123456789") == "" {
 			ok = false
 		}
+		if list == answers && c.ring(word) {
+			ok = false
+			f.why(strconv.Quote(c.As(word)) + " stands for oui, and as a ring for no: no n or non beside it says which, so its rows are rejected until it is mapped")
+		}
 		if list == "lawful_basis" && !ok { // not applicable
 			says, silent := term(answers, word)
 			ok = silent && says == ""
@@ -130,6 +134,11 @@ func (c *Column) coded() bool {
 	return slices.ContainsFunc(c.vocabulary(), func(word string) bool {
 		return strings.Trim(word, "0123456789") == "" && strings.TrimLeft(word, "0") != "" && strings.TrimLeft(word, "0") != "1"
 	})
+}
+
+// ring reports whether a word of the column may be a ring, which stands for no beside a cross, rather than the o of oui.
+func (c *Column) ring(word string) bool {
+	return mappings.SameWord(word) == "o" && !slices.ContainsFunc(c.vocabulary(), func(w string) bool { return w == "n" || w == "non" })
 }
 
 // ended says of words such as Closed that they leave open how a request ended: an erasure that is taken for done ends the person's consents.

@@ -100,3 +100,22 @@ func TestMoreConfirmations(t *testing.T) {
 		t.Errorf("asks %v\n%s", asked, text)
 	}
 }
+
+// A ring beside a cross says no; as oui it stands beside n or non.
+func TestRingBesideACross(t *testing.T) {
+	for words, yes := range map[string]bool{"o|x": false, "O|X": false, "o|": false, "o|n": true, "O|N": true, "o|non": true} {
+		one, other, _ := strings.Cut(words, "|")
+		d, text, _ := suggested(t, lookAt("kontakte.csv", "ID|Email|Werbung", "1|a@x.example|"+one, "2|b@x.example|"+other, "3|c@x.example|"+one))
+		read := slices.ContainsFunc(d.Records, func(r Record) bool {
+			status := r.field("status")
+			return status != nil && slices.ContainsFunc(slices.Concat(status.Spec.Enum["yes"], status.Spec.Enum["given"]), func(w string) bool { return strings.EqualFold(w, "o") })
+		})
+		if read != yes {
+			t.Errorf("%s: read as yes: %v\n%s", words, read, text)
+		}
+	}
+	_, text, _ := suggested(t, lookAt("kontakte.csv", "ID|Email|Werbung|Double-Opt-In", "1|a@x.example|ja|o", "2|b@x.example|ja|x", "3|c@x.example|nein|o"))
+	if strings.Contains(text, "in: [o, x]") || strings.Contains(text, "in: [x, o]") {
+		t.Errorf("a ring confirms\n%s", text)
+	}
+}

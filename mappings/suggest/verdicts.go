@@ -215,7 +215,9 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 	bars := func(cond mappings.Condition) { g.bars = append(g.bars, on(cond)) }
 	var yes, unknown mappings.Strings
 	for _, word := range c.vocabulary() {
-		if says, known := term(answers, word); says == "yes" || says == "given" || double && !known && slices.Contains(bareStates, mappings.SameWord(word)) {
+		if says, known := term(answers, word); c.ring(word) {
+			continue
+		} else if says == "yes" || says == "given" || double && !known && slices.Contains(bareStates, mappings.SameWord(word)) {
 			yes = append(yes, c.As(word))
 		} else if !known && strings.IndexFunc(word, unicode.IsDigit) < 0 {
 			unknown = append(unknown, c.As(word))
@@ -443,7 +445,7 @@ func (s *suggestion) unheeded() (list []string) {
 func (l *Look) notYes(col int) (list mappings.Strings) {
 	c := &l.Columns[col]
 	for _, word := range c.vocabulary() {
-		if says, _ := term(answers, word); says != "yes" && says != "given" {
+		if says, _ := term(answers, word); says != "yes" && says != "given" || c.ring(word) {
 			list = append(list, c.As(word))
 		}
 	}
