@@ -181,7 +181,7 @@ func (c *checker) condition(path string, cond *Condition) condition {
 			out.words[fold(w)] = true
 		}
 		if len(cond.In) == 0 {
-			c.fault(path+".in", "list the words", "the list is empty")
+			c.fault(path+".in", "list the words; where a draft left it empty, first do what the comment above it says (rows of another table into a sheet or file of their own), then remove the condition", "the list is empty, so that no row goes through before somebody has decided")
 		}
 	}
 	if c.doc.Has(path + ".not_in") {

@@ -155,6 +155,9 @@ func (d *decider) decideAlone(x *identified, out *decision) {
 		}
 		out.rule, out.field = "ref.not_found", f.Name
 		out.message = fmt.Sprintf("The %s that %s.%s points to is neither in this batch nor in the register.", f.Ref, x.Entity.Name, f.Name)
+		if x.Values[i].Origin == importers.Stated {
+			out.message += " The mapping states it for all rows, so it is the mapping that needs another code, or the batch that record."
+		}
 		return
 	}
 	if src.RetentionApproved == nil && len(d.facts.retention) > 0 {

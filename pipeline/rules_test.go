@@ -387,6 +387,25 @@ func TestRuleANoToAPurposeInOtherCase(t *testing.T) {
 	}
 }
 
+// A purpose that the mapping states and nobody holds rejects each row, and it is the mapping that is told to be mended.
+func TestRuleAStatedPurposeThatIsNone(t *testing.T) {
+	t.Parallel()
+	files := rows([]string{assertion("A-1", "S-1,one@example.com", "Y", "2024-03-01T10:00:00Z")}, nil, nil)
+	files["consents.yaml"] = strings.Replace(houseFiles["consents.yaml"], "      purpose: Purpose\n", "      purpose: { const: weekly }\n", 1)
+	h := newHouse(t, storetest.SQLite(t), files)
+	h.write("batch.yaml", tolerantBatch("acme-2026"))
+	dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
+	told := 0
+	for _, f := range findings(t, dry.FindingsFile) {
+		if f.Rule == "ref.not_found" && strings.Contains(f.Message, "mapping states it") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told of the mapping %d times: %v", told, found(t, dry, "consents"))
+	}
+}
+
 // What reaches a consent only by way of a row that is rejected rejects it: the register could not follow. By a row that comes in, it overrules.
 func TestRuleARejectedRowTiesNobody(t *testing.T) {
 	t.Parallel()
