@@ -391,7 +391,7 @@ func TestRuleANoToAPurposeInOtherCase(t *testing.T) {
 func TestRuleAStatedPurposeThatIsNone(t *testing.T) {
 	t.Parallel()
 	files := rows([]string{assertion("A-1", "S-1,one@example.com", "Y", "2024-03-01T10:00:00Z")}, nil, nil)
-	files["consents.yaml"] = strings.Replace(houseFiles["consents.yaml"], "      purpose: Purpose\n", "      purpose: { const: weekly }\n", 1)
+	files["consents.yaml"] = strings.Replace(houseFiles["consents.yaml"], "      purpose: Purpose\n", "      purpose: { const: weekly, stated_by: { name: Marketing, at: 2026-01-05 } }\n", 1)
 	h := newHouse(t, storetest.SQLite(t), files)
 	h.write("batch.yaml", tolerantBatch("acme-2026"))
 	dry := h.mustRun(pipeline.DryRun)["dryrun"].(*pipeline.DryRunResult)
