@@ -108,7 +108,7 @@ func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look
 	for i, h := range header {
 		c := l.column(i)
 		c.Header = h
-		c.remarks = fits("remarks", plain(h)) > 0
+		c.remarks = mappings.HoldsRemarks(h)
 	}
 	return l
 }

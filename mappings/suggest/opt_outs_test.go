@@ -252,7 +252,7 @@ func TestMixedOptOutsAreAskedAbout(t *testing.T) {
 		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|;b@x|ja|13.05.2023;c@x|ja|14.06.2023", nil},
 		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|nein;b@x|ja|ja;c@x|ja|nein", nil},
 		{"E-Mail|Newsletter|Unsubscribe link" + strings.Repeat(";a@x|ja|https://x.example/u", 50), nil},
-		{"E-Mail|Newsletter|Abgemeldet" + texts, []string{"records[0].when.in"}},
+		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|13.05.2023" + texts, []string{"records[0].when.in"}},
 	} {
 		l := lookAt("kontakte.csv", strings.Split(tc.lines, ";")...)
 		_, text, asked := suggested(t, l)
