@@ -158,7 +158,9 @@ type Profiler struct {
 	drops []*dropStats
 
 	unread []*unreadColumn
-	beside []*boundSpec // for the rows of those
+	looked int          // columns that were looked at for those
+	used   map[int]bool // columns that the mapping uses
+	beside []*boundSpec // for the rows of those that it does not
 
 	dates []int // columns whose date evidence is wanted
 	named namedHeader

@@ -61,27 +61,11 @@ func (p *Profiler) bindUnread(column func(Column) int) error {
 	if !slices.ContainsFunc(p.specs, func(s *profiledSpec) bool { return s.entity.Name == "consent" && s.grants() }) {
 		return nil
 	}
-	used := map[int]bool{}
+	p.used = map[int]bool{}
 	for _, r := range p.p.Refs {
-		used[r.Index] = true
-	}
-	for col, name := range p.p.Header {
-		if used[col] {
-			continue
-		}
-		u := &unreadColumn{Unread: Unread{Kind: unreadWords}, col: col}
-		switch {
-		case OptOutOf(name) == SureOptOut:
-			u.Kind = unreadOptOut
-		case HoldsRemarks(name):
-			u.Kind = unreadRemarks
-		}
-		p.unread = append(p.unread, u)
+		p.used[r.Index] = true
 	}
 	for i := range p.m.program.specs {
-		if len(p.unread) == 0 {
-			break
-		}
 		s, err := bindSpec(&p.m.program.specs[i], &p.env, p.m.Zone, column)
 		if err != nil {
 			return err
@@ -91,11 +75,34 @@ func (p *Profiler) bindUnread(column func(Column) int) error {
 	return nil
 }
 
+// unreadColumns takes in the columns that were not there before: a list without a header has as many as its rows have.
+func (p *Profiler) unreadColumns() {
+	for ; p.looked < len(p.columns); p.looked++ {
+		if p.used[p.looked] {
+			continue
+		}
+		u := &unreadColumn{Unread: Unread{Kind: unreadWords}, col: p.looked}
+		if p.looked < len(p.p.Header) {
+			switch name := p.p.Header[p.looked]; {
+			case OptOutOf(name) == SureOptOut:
+				u.Kind = unreadOptOut
+			case HoldsRemarks(name):
+				u.Kind = unreadRemarks
+			}
+		}
+		p.unread = append(p.unread, u)
+	}
+}
+
 // unreadRows looks at what the rows of a block from index from say in columns that the mapping does not use.
 func (p *Profiler) unreadRows(b *source.Block, from int) {
+	if len(p.beside) == 0 {
+		return
+	}
 	for _, s := range p.beside {
 		s.begin()
 	}
+	p.unreadColumns()
 	for _, u := range p.unread {
 		if u.col >= len(b.Cols) || u.Kind == unreadWords && p.columns[u.col].Distinct > unreadWordsMost {
 			continue

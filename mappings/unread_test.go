@@ -53,6 +53,17 @@ func TestUnreadRefusals(t *testing.T) {
 	}
 }
 
+// Neither is a list without a header passed over.
+func TestUnreadRefusalsWithoutAHeader(t *testing.T) {
+	const m = "version: 1\nmapping: m\nheader: { none: true }\nrecords:\n  - entity: consent\n    key: [email]\n    fields:\n      email: { from: { letter: A } }\n      " + stated + "\n"
+	for _, size := range []int{1, 4096} {
+		r := run(t, m, sheet("a@example.com", "b@example.com | unsubscribed", "c@example.com | active"), runOptions{size: size})
+		if got := leftOutOf(r); r.err != nil || len(got) != 1 || got[0].Rows != 1 || !strings.Contains(got[0].Message, "column B has, in 1 row") {
+			t.Fatalf("%v: %+v", r.err, got)
+		}
+	}
+}
+
 // A column of many values holds no states: names among them may look like words of refusals.
 func TestManyValuesAreNoStates(t *testing.T) {
 	rows := sheet("Mail | Name")
