@@ -139,6 +139,9 @@ func (pl *Plan) decide() []finding.Finding {
 			if c.Noes {
 				list = append(list, pl.unusedNoes(col, c))
 			}
+			if c.Unread != nil {
+				list = append(list, pl.unreadRefusals(col, c))
+			}
 		}
 	}
 	for _, s := range pl.specs {

@@ -356,21 +356,27 @@ func (p *Profiler) leftOut(b *source.Block, from int) {
 
 // opposed reports whether some record of the row speaks against consents of the scope, or is so wrong that the row is rejected.
 func (p *Profiler) opposed(scope importers.Scope, b *source.Block, i int) bool {
-	for _, s := range p.specs {
-		if !s.decides() || !s.about.Opposes(scope) || !s.applies(b, i) {
-			continue
-		}
-		if s.status < 0 {
-			return true
-		}
-		if s.unanswered(b, i) {
-			continue
-		}
-		if out := s.readers[s.status].read(b, i); out.bad.rule != "" || out.v.Set && out.v.Text != importers.StatusGiven {
-			return true
-		}
+	return slices.ContainsFunc(p.specs, func(s *profiledSpec) bool { return s.opposes(scope, b, i) })
+}
+
+// opposedIn is the same of specs that are bound apart.
+func opposedIn(specs []*boundSpec, scope importers.Scope, b *source.Block, i int) bool {
+	return slices.ContainsFunc(specs, func(s *boundSpec) bool { return s.opposes(scope, b, i) })
+}
+
+// opposes reports whether the spec's record of the row speaks against consents of the scope, or is so wrong that the row is rejected.
+func (s *boundSpec) opposes(scope importers.Scope, b *source.Block, i int) bool {
+	if !s.decides() || !s.about.Opposes(scope) || !s.applies(b, i) {
+		return false
 	}
-	return false
+	if s.status < 0 {
+		return true
+	}
+	if s.unanswered(b, i) {
+		return false
+	}
+	out := s.readers[s.status].read(b, i)
+	return out.bad.rule != "" || out.v.Set && out.v.Text != importers.StatusGiven
 }
 
 // cell is what the condition's cell in row i says.

@@ -48,6 +48,7 @@ type ColumnProfile struct {
 	ENotation  int           `json:"e_notation,omitempty"` // numbers in E-notation or with more than 15 digits, and texts that look like such
 	Padded     int           `json:"padded,omitempty"`     // texts that begin or end with a space
 	Noes       bool          `json:"noes,omitempty"`       // nothing but yes and no words, a no among them, and not mapped
+	Unread     *Unread       `json:"unread,omitempty"`     // not mapped, and it speaks against consents that its rows give
 	DateShapes *DateEvidence `json:"date_shapes,omitempty"`
 }
 
@@ -155,6 +156,12 @@ type Profiler struct {
 	skips []*boundCondition
 	specs []*profiledSpec
 	drops []*dropStats
+
+	unread []*unreadColumn
+	looked int          // columns that were looked at for those
+	used   map[int]bool // columns that the mapping uses
+	beside []*boundSpec // for the rows of those that it does not
+
 	dates []int // columns whose date evidence is wanted
 	named namedHeader
 	skip  []bool // rows of the block that prove nothing: blank, skipped, ragged, the header again
@@ -260,6 +267,9 @@ func (p *Profiler) bind() error {
 		p.specs = append(p.specs, s)
 	}
 	p.bindDrops(column)
+	if err := p.bindUnread(column); err != nil {
+		return p.fault(0, err.Error(), "give an IANA name, such as Europe/Berlin", nil)
+	}
 	p.apart = p.keysApart()
 	return nil
 }

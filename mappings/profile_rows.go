@@ -172,6 +172,7 @@ func (p *Profiler) rows(b *source.Block, from int) error {
 		}
 	}
 	p.leftOut(b, from)
+	p.unreadRows(b, from)
 	slices.Sort(p.dates)
 	p.dates = slices.Compact(p.dates)
 	for _, col := range p.dates {
@@ -445,6 +446,11 @@ func (p *Profiler) Done() (*Profile, error) {
 		mapped[r.Index] = true
 		if r.Index >= max(len(p.columns), len(p.p.Header)) && p.p.Rows > 0 {
 			return nil, p.fault(0, "the sheet has no "+r.Column.String(), fmt.Sprintf("its last column is %s", source.Letters(max(len(p.columns), len(p.p.Header))-1)), p.have())
+		}
+	}
+	for _, u := range p.unread {
+		if u.Rows > 0 && !(u.Kind == unreadWords && p.columns[u.col].Distinct > unreadWordsMost) {
+			p.columns[u.col].Unread = &u.Unread
 		}
 	}
 	p.p.Columns = make([]ColumnProfile, 0, len(p.columns))

@@ -38,10 +38,17 @@ type Drafted struct {
 	What string `json:"what"`
 }
 
+// Drafts is what Draft did: the files it wrote, and the sheets it drafted nothing for, as they may be shown.
+type Drafts struct {
+	Files   []Drafted `json:"files"`
+	LeftOut []string  `json:"left_out,omitempty"`
+}
+
 // Draft writes batch.yaml and one mapping per sheet: from a preset where the export is known, suggested from headers and values
 // where something speaks for it, bare otherwise. Each guess carries its evidence and waits to be confirmed.
+// Beside sheets that are understood, one is left out that holds no contact point and does not sound like a list of opt-outs.
 // It refuses to overwrite; nothing is written unless all of it can be.
-func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, error) {
+func Draft(ctx context.Context, files []string, opt DraftOptions) (*Drafts, error) {
 	dir, err := filepath.Abs(opt.Dir)
 	if err != nil {
 		return nil, err
@@ -81,7 +88,7 @@ func Draft(ctx context.Context, files []string, opt DraftOptions) ([]Drafted, er
 	}
 	b.writes[BatchFile] = []byte(b.String())
 	order := append([]Drafted{{BatchFile, "the batch: tenant, sources, owners, times"}}, b.order...)
-	return order, writeDrafts(dir, order, b.writes)
+	return &Drafts{order, b.leftOut}, writeDrafts(dir, order, b.writes)
 }
 
 // batchDraft builds batch.yaml and the mappings beside it.
@@ -92,6 +99,8 @@ type batchDraft struct {
 	names  map[string]bool
 	writes map[string][]byte
 	order  []Drafted
+
+	leftOut []string
 }
 
 func (b *batchDraft) head() {
@@ -110,7 +119,8 @@ sources:
 
 // source drafts one source and its mapping.
 func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
-	if d.found == nil && d.entity == "" && d.beside(all) {
+	if d.found == nil && d.entity == "" && d.beside(all) && !d.look.MayBeOfPeople() {
+		b.leftOut = append(b.leftOut, d.described)
 		fmt.Fprintf(b, "  # left out: %s. Nothing in its headers says what its rows are; add it as a source if it holds records.\n", d.described)
 		return
 	}
@@ -255,7 +265,7 @@ type draft struct {
 	purposes  []suggest.Purpose
 }
 
-// beside reports whether another sheet of the same file is understood: this one then hardly holds records.
+// beside reports whether another sheet of the same file is understood: this one then hardly holds records, if it speaks of no people.
 func (d *draft) beside(all []*draft) bool {
 	for _, o := range all {
 		if o != d && o.file == d.file && (o.found != nil || o.entity != "") {

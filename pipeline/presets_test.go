@@ -389,11 +389,11 @@ func TestPresetInAWorkbook(t *testing.T) {
 		t.Fatal(err)
 	}
 	written, err := pipeline.Draft(t.Context(), []string{path}, pipeline.DraftOptions{Dir: h.dir, Namespace: uuid.MustParse("0f8b9d0e-94f2-4c0c-9d55-3a8a3f2c7b61")})
-	if err != nil || len(written) != 2 {
+	if err != nil || len(written.Files) != 2 || len(written.LeftOut) != 1 {
 		t.Fatalf("%v %v", written, err)
 	}
 	all := ""
-	for _, d := range written {
+	for _, d := range written.Files {
 		data, err := os.ReadFile(filepath.Join(h.dir, d.Path))
 		if err != nil {
 			t.Fatal(err)

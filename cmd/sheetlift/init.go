@@ -16,8 +16,8 @@ const initSchema = "sheetlift/init/v1"
 
 // initResult is what init wrote.
 type initResult struct {
-	Schema string             `json:"schema"`
-	Files  []pipeline.Drafted `json:"files"`
+	Schema string `json:"schema"`
+	*pipeline.Drafts
 }
 
 func newInit(std stdio) *cobra.Command {
@@ -57,8 +57,13 @@ func runInit(ctx context.Context, std stdio, files []string, output string, opt 
 	if output == asJSON {
 		return written(reports.JSON(std.out, initResult{initSchema, drafted}))
 	}
-	for _, d := range drafted {
+	for _, d := range drafted.Files {
 		if _, err = fmt.Fprintf(std.out, "wrote %s: %s\n", d.Path, d.What); err != nil {
+			return written(err)
+		}
+	}
+	for _, sheet := range drafted.LeftOut {
+		if _, err = fmt.Fprintf(std.out, "left out %s: nothing in its headers says what its rows are, and it holds no contact points; add it to batch.yaml if it holds records\n", sheet); err != nil {
 			return written(err)
 		}
 	}

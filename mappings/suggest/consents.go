@@ -199,7 +199,8 @@ func (s *suggestion) dayOf(answer int) (own int, other bool) {
 	}
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) && !(s.look.optsOut(answer) != mappings.NoOptOut && s.look.joined(col)) {
+		if c.Dates.All() > 0 && !slices.Contains(s.left, col) && fits("notoccurred", plain(c.Header)) == 0 && belongs(col, answer) &&
+			!(s.look.optsOut(answer) != mappings.NoOptOut && s.look.joined(col)) && !(s.look.optsOut(answer) == mappings.NoOptOut && s.look.optsOut(col) != mappings.NoOptOut) { // the day of an opt-out is that of no consent
 			return col, false
 		}
 	}

@@ -69,6 +69,7 @@ type Column struct {
 	answered bool              // most of them were
 	figures  int               // cells that hold a digit or an address, or are no text
 	objects  int               // cells that hold a list or an object of JSON
+	links    int               // cells that are an address on the web
 	marked   int               // cells with one apostrophe in front
 	remarks  bool              // by its header, it holds remarks
 	stops    int               // remarks that may say that somebody wants no more
@@ -107,7 +108,7 @@ func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look
 	for i, h := range header {
 		c := l.column(i)
 		c.Header = h
-		c.remarks = fits("remarks", plain(h)) > 0
+		c.remarks = mappings.HoldsRemarks(h)
 	}
 	return l
 }
@@ -199,6 +200,9 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 	if len(raw) > 2 && (raw[0] == '{' && raw[len(raw)-1] == '}' || raw[0] == '[' && raw[1] == '{') {
 		c.objects++
+	}
+	if bytes.HasPrefix(raw, []byte("http://")) || bytes.HasPrefix(raw, []byte("https://")) || bytes.HasPrefix(raw, []byte("www.")) {
+		c.links++
 	}
 	if raw[0] == '\'' {
 		c.marked++

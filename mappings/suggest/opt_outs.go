@@ -63,3 +63,37 @@ func (s *suggestion) overlooked() (list []string) {
 	}
 	return list
 }
+
+// unreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out holds days, answers or texts, and is read by no record: one of
+// days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given.
+func (s *suggestion) unreadOptOuts() {
+	for col := range s.look.Columns {
+		c := &s.look.Columns[col]
+		if s.used[col] || c.Filled == 0 || c.Emails > 0 || s.look.optsOut(col) == mappings.NoOptOut || !c.saysSomething() {
+			continue
+		}
+		of := channelOf(plain(c.Header))
+		for i := range s.draft.Records {
+			r := &s.draft.Records[i]
+			if !r.mayGive() || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+				continue
+			}
+			r.Why = append(r.Why, s.look.Say(col)+" sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it")
+			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: mappings.Strings{}})
+		}
+	}
+}
+
+// saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.
+func (c *Column) saysSomething() bool {
+	if c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), saysMore) {
+		return true
+	}
+	return (c.Words == nil || c.Hidden > 0) && !c.codes(0) && c.links*2 <= c.Filled
+}
+
+// saysMore reports whether a word is an answer that says something.
+func saysMore(word string) bool {
+	says, _ := term(answers, word)
+	return says != ""
+}

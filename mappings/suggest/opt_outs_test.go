@@ -232,3 +232,36 @@ func TestAColumnForEachAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A column of opt-outs that holds days, answers and other words at once is read by no record: until a person decides, no consent it may speak of is drafted
+// as a mapping that compiles.
+func TestMixedOptOutsAreAskedAbout(t *testing.T) {
+	texts := "" // more words than are kept, the answers among them
+	for i := range 60 {
+		texts += ";a@x|ja|gesagt von " + strings.Repeat("x", i)
+	}
+	for _, tc := range []struct {
+		lines string
+		want  []string // records whose consents are asked about
+	}{
+		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|;b@x|ja|13.05.2023;c@x|ja|ja;d@x|ja|nein;e@x|ja|vermutlich;f@x|ja|am Telefon abgemeldet", []string{"records[0].when.in"}},
+		{"Email|Consent|Consent withdrawn;a@x|Yes|;b@x|Yes|14/05/2023;c@x|Yes|Yes;d@x|Yes|No;e@x|Yes|maybe;f@x|Yes|by phone", []string{"records[0].when.in"}},
+		{"E-mail|Toestemming e-mail|Uitgeschreven;a@x|Ja|;b@x|Ja|13-05-2023;c@x|Ja|ja;d@x|Ja|nee", []string{"records[0].when.in"}},
+		{"E-Mail|Einwilligung E-Mail|Einwilligung Telefon|Widerruf E-Mail|Widerruf Telefon;a@x|ja|ja||;b@x|ja|ja|15.02.2021|;c@x|ja|ja||16.02.2021;d@x|nein|ja||;e@x|ja|ja|ja|", []string{"records[0].when.in"}},
+		{"E-Mail|Newsletter|Unsubscribe URL;a@x|ja|https://x.example/1;b@x|nein|https://x.example/2", nil},
+		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|;b@x|ja|13.05.2023;c@x|ja|14.06.2023", nil},
+		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|nein;b@x|ja|ja;c@x|ja|nein", nil},
+		{"E-Mail|Newsletter|Unsubscribe link" + strings.Repeat(";a@x|ja|https://x.example/u", 50), nil},
+		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|13.05.2023" + texts, []string{"records[0].when.in"}},
+	} {
+		l := lookAt("kontakte.csv", strings.Split(tc.lines, ";")...)
+		_, text, asked := suggested(t, l)
+		asked = slices.DeleteFunc(asked, func(path string) bool { return !strings.Contains(path, ".when") })
+		if !slices.Equal(asked, tc.want) {
+			t.Errorf("%s\nasks %v, want %v\n%s", tc.lines, asked, tc.want, text)
+		}
+		if len(tc.want) > 0 && !strings.Contains(text, "Attention:") {
+			t.Errorf("%s\n%s", tc.lines, text)
+		}
+	}
+}

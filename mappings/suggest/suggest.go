@@ -85,6 +85,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
+	s.unreadOptOuts()
 	d.Tables(l, second, beside, kind.Entity, ctx)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())
@@ -228,6 +229,13 @@ func (l *Look) noHeader() string {
 
 // Unknown says why nothing is suggested for a sheet.
 func (l *Look) Unknown() string {
+	if l.calledOptOuts() {
+		return l.unknown() + "; the name of the sheet sounds like that of a list of opt-outs, and then its rows are suppressions"
+	}
+	return l.unknown()
+}
+
+func (l *Look) unknown() string {
 	switch {
 	case l.HeaderRow == 0:
 		return "it has no header, and its cells alone don't say what they are"
@@ -241,6 +249,20 @@ func (l *Look) Unknown() string {
 func (l *Look) contacts() bool {
 	r := l.read("suppression")
 	return r.has("email", "phone") > 0
+}
+
+// MayBeOfPeople reports whether a sheet of which nothing is known must not be passed over: it has contact points, or by its name or by a column it may
+// be a list of opt-outs.
+func (l *Look) MayBeOfPeople() bool {
+	return l.contacts() || l.Rows > 0 && l.calledOptOuts() || slices.ContainsFunc(l.Columns, func(c Column) bool {
+		return l.optsOut(c.Index) != mappings.NoOptOut && (c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), saysMore))
+	})
+}
+
+// calledOptOuts reports whether the name of the sheet sounds like that of a list of opt-outs.
+func (l *Look) calledOptOuts() bool {
+	sheet := Look{Sheet: l.Sheet}
+	return sheet.named("suppression") || OptOutTitle(l.Sheet)
 }
 
 // Bare is what is written for a sheet of which nothing is known: its columns to choose from, and TODO where a person decides.

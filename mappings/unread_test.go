@@ -1,0 +1,76 @@
+package mappings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A column that the mapping does not use and that speaks against consents which its rows give is told, with its cells and without what they say.
+func TestUnreadRefusals(t *testing.T) {
+	given := record("consent", "", yesOnly)
+	for _, tc := range []struct {
+		name, mapping string
+		rows          [][]cell
+		want          string // "" for no warning
+		rowsSaid      int
+	}{
+		{"an opt-out of days, answers and texts", given, sheet("Mail | S | Abgemeldet", "a@example.com | Y |", "b@example.com | Y | 13.05.2023", "c@example.com | Y | ja", "d@example.com | Y | nein", "e@example.com | Y | vermutlich", "f@example.com | Y | von anna berg"),
+			`column "Abgemeldet" sounds like an opt-out, and 4 rows of it say something other than no (C3, C4, C6, C7).`, 4},
+		{"an opt-out of yes and no", given, sheet("Mail | S | Do not mail", "a@example.com | Y | yes", "b@example.com | Y | no", "c@example.com | Y | -"), "1 row of it says something other than no (C2)", 1},
+		{"an opt-out of noes alone", given, sheet("Mail | S | Do not mail", "a@example.com | Y | no", "b@example.com | Y | 0"), "", 0},
+		{"links to unsubscribe", given, sheet("Mail | S | Unsubscribe URL", "a@example.com | Y | https://x.example/1", "b@example.com | Y | www.x.example/2"), "", 0},
+		{"whoever opted out refuses anyway", record("consent", "", yesAndNo), sheet("Mail | S | Unsubscribed at", "a@example.com | N | 2024-01-02", "b@example.com | Y |"), "", 0},
+		{"another record takes it", given + record("suppression", "{ column: T, not_blank: true }", byMail, blocked), sheet("Mail | S | T | Unsubscribed", "a@example.com | Y | 1 | yes", "b@example.com | Y | | "), "", 0},
+		{"a record of another channel does not", record("consent", "", yesOnly, statedAs("channel", "sms")) + record("suppression", "{ column: T, not_blank: true }", byMail, blocked), sheet("Mail | S | T | Unsubscribed", "a@example.com | Y | 1 | yes", "b@example.com | Y | | "), "(D2)", 1},
+		{"no record of the row is a consent", record("consent", "{ column: S, in: [Y] }", stated), sheet("Mail | S | Unsubscribed", "a@example.com | x | yes", "b@example.com | Y | "), "", 0},
+		{"stated consents over states", record("consent", "", stated), sheet("Mail | Contact preferences", "a@example.com | None", "b@example.com | Do not contact", "c@example.com | Phone not email", "d@example.com | Email"), `column "Contact preferences" has, in 2 rows, a word that speaks against consent (B3, B4).`, 2},
+		{"and over others", record("consent", "", stated), sheet("E-mail | Mail | Status", "x | a@example.com | Ingeschreven", "x | b@example.com | Uitgeschreven", "x | c@example.com | Wacht op bevestiging", "x | d@example.com | Geblokkeerd", "x | e@example.com | "), "(C3, C5)", 2},
+		{"states of orders", record("consent", "", stated), sheet("Mail | Order", "a@example.com | cancelled", "b@example.com | shipped"), "", 0},
+		{"remarks", given, sheet("Mail | S | Notes", "a@example.com | Y | pays in cash"), "", 0},
+		{"more than are named", given, sheet("Mail | S | Unsubscribed", "a@x | Y | yes", "b@x | Y | yes", "c@x | Y | yes", "d@x | Y | yes", "e@x | Y | yes", "f@x | Y | yes", "g@x | Y | yes"), "(C2, C3, C4, C5, C6, and 2 more)", 7},
+		{"a list of cases", "  - entity: case\n    key: [external_id]\n    fields: { external_id: Mail, request_type: { const: objection }, status: { const: open }, received_at: { from: R, zone: UTC } }\n", sheet("Mail | R | Unsubscribed", "a@example.com | 2026-03-01 | yes"), "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, size := range []int{1, 4096} {
+				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
+				if r.err != nil {
+					t.Fatal(r.err)
+				}
+				got := leftOutOf(r)
+				if len(got) != min(len(tc.want), 1) {
+					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
+				}
+				for _, f := range got {
+					if text := fmt.Sprint(f); !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 || strings.Contains(text, "anna") {
+						t.Errorf("%+v", f)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Neither is a list without a header passed over.
+func TestUnreadRefusalsWithoutAHeader(t *testing.T) {
+	const m = "version: 1\nmapping: m\nheader: { none: true }\nrecords:\n  - entity: consent\n    key: [email]\n    fields:\n      email: { from: { letter: A } }\n      " + stated + "\n"
+	for _, size := range []int{1, 4096} {
+		r := run(t, m, sheet("a@example.com", "b@example.com | unsubscribed", "c@example.com | active"), runOptions{size: size})
+		if got := leftOutOf(r); r.err != nil || len(got) != 1 || got[0].Rows != 1 || !strings.Contains(got[0].Message, "column B has, in 1 row") {
+			t.Fatalf("%v: %+v", r.err, got)
+		}
+	}
+}
+
+// A column of many values holds no states: names among them may look like words of refusals.
+func TestManyValuesAreNoStates(t *testing.T) {
+	rows := sheet("Mail | Name")
+	for i := range 50 {
+		rows = append(rows, []cell{txt(fmt.Sprintf("a%d@example.com", i)), txt(fmt.Sprintf("Block %c%c", 'a'+i%26, 'a'+i/26))})
+	}
+	for _, size := range []int{1, 7, 4096} {
+		if r := run(t, strings.Replace(mappingOf("[]", record("consent", "", stated)), "skip: []\n", "\n", 1), rows, runOptions{size: size}); r.err != nil || len(leftOutOf(r)) > 0 {
+			t.Fatalf("%v: %+v", r.err, leftOutOf(r))
+		}
+	}
+}
