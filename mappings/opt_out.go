@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
@@ -229,11 +230,12 @@ func uncamel(header string) string {
 // PlainHeader is the form in which header texts are compared with words of the field: letters and digits only, without case and marks, so
 // that "Opt-In am" and "opt_in AM", "Größe" and "grosse" are one.
 func PlainHeader(s string) string {
-	s = headerFold(numero.Replace(s))
-	t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
-	out, _, err := transform.String(t, s)
-	if err != nil {
-		out = s
+	out := headerFold(numero.Replace(s))
+	if !ascii(out) {
+		t := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
+		if plain, _, err := transform.String(t, out); err == nil {
+			out = plain
+		}
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -241,6 +243,16 @@ func PlainHeader(s string) string {
 		}
 		return -1
 	}, out)
+}
+
+// ascii reports whether a text has no mark that could be taken off.
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // numero are the signs that are letters of their own in Nº and №.
