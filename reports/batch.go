@@ -20,6 +20,7 @@ func status(p *page, r *pipeline.StatusResult) {
 	p.line("batch %s%s", clean(r.Batch), clean(of))
 	cases(p, r.Cases, " in the register", "today")
 	stillGiven(p, r.StillGiven)
+	notBack(p, r.NotBack)
 	notBrought(p, r.NotBrought)
 	t := table{head: []string{"stage", "state", "by", "finished", "digest", "remark"}}
 	for _, s := range r.Stages {
