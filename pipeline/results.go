@@ -524,4 +524,6 @@ type VerifyCheck struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty"`
+	// Stage is, of a file of the work folder that is gone, the stage that makes it anew.
+	Stage string `json:"stage,omitempty"`
 }

@@ -40,7 +40,7 @@ func status(p *page, r *pipeline.StatusResult) {
 	if len(r.Retracted) > 0 {
 		p.prose("  ", "no longer part of the batch since it was undone; take their files in again from their bags, each once the snapshot before is imported:")
 		for _, s := range r.Retracted {
-			p.line("    %s: %s", clean(s.Snapshot), clean(strings.Replace(s.Next, "freeze", "freeze BATCH", 1)))
+			p.line("    %s: %s", clean(s.Snapshot), clean(strings.Replace(s.Next, "sheetlift freeze --", "sheetlift freeze BATCH --", 1)))
 		}
 	}
 	if f := r.Found; f != nil {
