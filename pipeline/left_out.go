@@ -25,6 +25,9 @@ type came struct {
 	rows map[int]map[string][]refusal // of a workbook: by number and entity, what a row says against consents
 	view *mendedView                  // of rows that came back in a workbook
 
+	out     map[[32]byte]bool // digests of rows that the mapping rejects
+	outKeys map[string]int    // the same, by entity and key: how many rows
+
 	seed  maphash.Seed      // of what refusals are compared by
 	words map[string]string // of refusals, each once
 }
@@ -44,8 +47,14 @@ func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
 	}
 	c := d.came[sh.src.Name]
 	if c == nil {
-		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string][]refusal{}, view: sh.view, seed: maphash.MakeSeed(), words: map[string]string{}}
+		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string][]refusal{}, view: sh.view, out: map[[32]byte]bool{}, outKeys: map[string]int{}, seed: maphash.MakeSeed(), words: map[string]string{}}
 		d.came[sh.src.Name] = c
+	}
+	if row.Verdict == mappings.Rejected {
+		c.out[row.Block.RowDigest(row.Index)] = true
+		for _, key := range namedKeys(plan, row) {
+			c.outKeys[key]++
+		}
 	}
 	if row.Verdict != mappings.Accepted {
 		return
@@ -154,7 +163,7 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &leavings{dryRunner: d, from: origins(list), contents: map[place][]identified{}}
+	l := &leavings{dryRunner: d, from: origins(list), contents: map[place][]identified{}, awaited: awaited{names: map[string][]int{}}}
 	if err := l.since(ctx, list); err != nil {
 		return err
 	}
@@ -185,6 +194,7 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 		}
 	}
 	l.keys()
+	d.res.NotBack = l.awaited.counted()
 	return nil
 }
 
@@ -195,6 +205,7 @@ type leavings struct {
 	rows     map[place]int          // number of the newest snapshot that brought a row in; place.source is the snapshot it is a row of, and the source
 	records  map[uuid.UUID]int      // the same of a record
 	contents map[place][]identified // by row: what it has under its keys
+	awaited  awaited
 }
 
 // rowPlace is where a row is, whichever snapshot holds it.
@@ -298,9 +309,13 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		})
 	}
 	rejected := map[string]int{} // by key: rows that have to be there again
+	out := map[string]int{}      // by key: rejected rows
 	if err := rows(func(row *mappings.Row) {
 		for _, key := range namedKeys(plan, row) {
 			rejected[key]++
+			if wanted[row.Num] != nil {
+				out[key]++
+			}
 		}
 		if l.snap.kind != Delta { // what comes back mended is the rejected rows alone
 			return
@@ -349,6 +364,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 			return
 		}
 		l.went(now, fr, s, row, wanted[row.Num])
+		l.await(fr, sh, plan, row, now, out, back(row, row.Num))
 		say(row, row.Num, spoken{file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
 		l.link(s, row, wanted[row.Num], back(row, row.Num))
 		l.content(sh, row, l.rowPlace(fr.Snapshot, s.Name, row.Num), back(row, row.Num))

@@ -397,6 +397,13 @@ func (p *Pipeline) compile(ctx context.Context, stage string, sh *sheet, m *mapp
 		return nil, nil, nil, err
 	}
 	plan, found, err := mappings.Compile(m, profile, sh.env)
+	if v := sh.view; v != nil && v.rows == nil { // the columns are those of the base as well, whose rows have other numbers
+		for i := range found {
+			if f := &found[i]; f.Row > v.header || f.LastRow > v.header {
+				f.Row, f.LastRow, f.Line, f.Cell = 0, 0, 0, ""
+			}
+		}
+	}
 	return plan, profile, found, err
 }
 

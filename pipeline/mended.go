@@ -189,10 +189,12 @@ func (p *Pipeline) openMended(ctx context.Context, fr *FreezeResult, part *Froze
 	if book, err = open.ReaderAt(ctx, part.File, fd, st.Size(), opt); err != nil {
 		return nil, err
 	}
-	sh := &sheet{file: fd, book: book, env: base.env, src: s, statements: base.statements, configs: base.configs, view: &mendedView{base: base}}
+	src := *s
+	src.File = base.src.File // which the rows are numbered by: the base may be a file of mended records itself
+	sh := &sheet{file: fd, book: book, env: base.env, src: &src, statements: base.statements, configs: base.configs, view: &mendedView{base: base}}
 	sh.env.FileDigest = digest
 	if part.Sheet == "" {
-		sh.env.File = part.File
+		src.File, sh.env.File = part.File, part.File
 		return sh, p.openMendedText(ctx, fr, sh, m)
 	}
 	for i, info := range book.Sheets() {

@@ -315,12 +315,12 @@ func hideVolatile(r any) func() {
 		r.Bag, r.SignedBy = "", ""
 		return func() { r.Bag, r.SignedBy = bag, by }
 	case *DryRunResult:
-		restore, known, listed, rejects, values, asOf := hideStaged(r.Staged), hideStaged(r.knownFiles()), r.Listed, r.Rejects, r.Values, r.Cases.AsOf
-		r.Listed, r.Rejects, r.Values, r.Cases.AsOf = "", nil, nil, ""
+		restore, known, listed, rejects, values, back, asOf := hideStaged(r.Staged), hideStaged(r.knownFiles()), r.Listed, r.Rejects, r.Values, r.NotBack, r.Cases.AsOf
+		r.Listed, r.Rejects, r.Values, r.NotBack, r.Cases.AsOf = "", nil, nil, nil, ""
 		return func() {
 			restore()
 			known()
-			r.Listed, r.Rejects, r.Values, r.Cases.AsOf = listed, rejects, values, asOf
+			r.Listed, r.Rejects, r.Values, r.NotBack, r.Cases.AsOf = listed, rejects, values, back, asOf
 		}
 	case *ImportResult:
 		return hideStaged(r.Staged)

@@ -326,9 +326,13 @@ func (p *Pipeline) sumStaged(f StagedFile, e *importers.Entity, sh *sheet, recor
 			if sh == nil {
 				continue
 			}
-			place := fmt.Sprintf("%s row %d", sh.src.File, c.Cell(at["row"], row).Int)
+			file := sh.src.File
+			if sh.view != nil { // no name that batch.yaml has, so nobody hides it later
+				file = p.batch.ShownFile(file)
+			}
+			place := fmt.Sprintf("%s row %d", file, c.Cell(at["row"], row).Int)
 			if sh.env.Sheet != "" {
-				place = fmt.Sprintf("%s, sheet %q, row %d", sh.src.File, sh.env.Sheet, c.Cell(at["row"], row).Int)
+				place = fmt.Sprintf("%s, sheet %q, row %d", file, sh.env.Sheet, c.Cell(at["row"], row).Int)
 			}
 			best = append(best, candidate{k, SamplePair{Source: f.Source, Entity: e.Name, Place: place, Record: string([]byte(id))}})
 			slices.SortFunc(best, func(a, b candidate) int {

@@ -234,6 +234,7 @@ type DryRunResult struct {
 	// Unrecorded is there if rows that give no record say something that the import keeps.
 	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
 	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
+	NotBack    []NotBack       `json:"not_back,omitempty"`        // no part of the digest
 	Rejects    []RejectsFile   `json:"rejects,omitempty"`         // written on demand; no part of the digest
 	Values     *ValuesFile     `json:"values,omitempty"`          // as Rejects
 }
@@ -386,6 +387,7 @@ type StatusResult struct {
 	// StillGiven is that of the newest dry-run.
 	StillGiven int         `json:"still_given,omitempty"`
 	NotBrought *NotBrought `json:"not_brought,omitempty"`
+	NotBack    []NotBack   `json:"not_back,omitempty"` // as the dry-run of the snapshot found
 	// Retracted are snapshots that an undo took out of the batch and nobody has frozen again.
 	Retracted []RetractedSnapshot `json:"retracted_snapshots,omitempty"`
 	Found     *Found              `json:"found,omitempty"` // by the last dry-run, or the stage that came farthest
@@ -522,4 +524,6 @@ type VerifyCheck struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty"`
+	// Stage is, of a file of the work folder that is gone, the stage that makes it anew.
+	Stage string `json:"stage,omitempty"`
 }

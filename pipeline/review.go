@@ -44,6 +44,16 @@ func (p *Pipeline) Review(ctx context.Context) (*ReviewResult, error) {
 			return nil, err
 		}
 		r.Judged.RegisterChanged = changed
+		mine, _, err := last[DryRunResult](ctx, rv.Pipeline, DryRun)
+		if err != nil {
+			return nil, err
+		}
+		if mine != nil {
+			for _, n := range mine.NotBack {
+				n.File, n.Sheet = rv.names.file(n.File), rv.names.sheet(n.File, n.Sheet)
+				r.Judged.NotBack = append(r.Judged.NotBack, n)
+			}
+		}
 		if now != nil { // a later one than is shown may have looked again
 			r.Judged.StillGiven = now.StillGiven
 		}

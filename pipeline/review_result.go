@@ -95,6 +95,7 @@ type ReviewJudged struct {
 	// StillGivenElsewhere is that of reconcile, as of now; StillGivenBatches are the batches whose rejected rows these are.
 	StillGivenElsewhere int             `json:"still_given_elsewhere,omitempty"`
 	StillGivenBatches   []string        `json:"still_given_batches,omitempty"`
+	NotBack             []NotBack       `json:"not_back,omitempty"` // as the newest dry-run of the snapshot found
 	Evidence            []EvidenceCount `json:"evidence"`
 	Timeline            Timeline        `json:"timeline"`
 	CaseList            []ReviewCase    `json:"case_list"` // open ones that are overdue or due soon, the most urgent first

@@ -186,6 +186,24 @@ func (o rowOrigins) of(snapshot, source string) string {
 	return snapshot
 }
 
+// rowFiles gives, by snapshot and source, the file that its rows are numbered by.
+func (p *Pipeline) rowFiles(all []*FreezeResult) map[[2]string]string {
+	files := map[[2]string]string{}
+	for _, fr := range all { // oldest first: a base comes before what rests on it
+		for _, part := range fr.Parts {
+			file := files[[2]string{part.Base, part.Source}]
+			switch {
+			case part.Base != "" && part.Sheet == "":
+				file = part.File
+			case part.Base == "" || file == "":
+				file = p.fileOf(part.Source)
+			}
+			files[[2]string{fr.Snapshot, part.Source}] = file
+		}
+	}
+	return files
+}
+
 // frozenAs gives a live snapshot by its name.
 func (p *Pipeline) frozenAs(ctx context.Context, name string) (*FreezeResult, error) {
 	all, _, err := p.freezes(ctx)

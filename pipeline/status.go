@@ -77,6 +77,13 @@ func (p *Pipeline) Status(ctx context.Context) (*StatusResult, error) {
 	if dry != nil {
 		r.StillGiven = dry.StillGiven
 	}
+	mine, _, err := last[DryRunResult](ctx, p, DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if mine != nil {
+		r.NotBack = mine.NotBack
+	}
 	stage, o, err := p.Found(ctx, "")
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sheetlift/importers"
 	"sheetlift/importers/register"
@@ -288,6 +289,11 @@ func (p *Pipeline) retractRest(ctx context.Context, op *ledger.Op, of string, o 
 
 // kept counts what was retracted, by the register's events, and names what was kept.
 func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, mark string, rec *recorder, r *UndoResult) error {
+	all, _, err := p.freezes(ctx)
+	if err != nil {
+		return err
+	}
+	files := p.rowFiles(all)
 	return p.db.View(ctx, func(tx *store.Tx) error {
 		done, err := register.RetractedBy(ctx, tx, op.ID())
 		if err != nil {
@@ -302,7 +308,7 @@ func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, mark string, rec *re
 					c.Released++
 					return nil
 				}
-				return rec.Add(p.keptFinding(e, &k, &c, to))
+				return rec.Add(p.keptFinding(e, &k, &c, to, files))
 			}
 			if err := register.EachPassedOn(ctx, tx, e, p.id.Tenant, p.batch.Name, mark, count); err != nil {
 				return err
@@ -323,7 +329,7 @@ func (p *Pipeline) kept(ctx context.Context, op *ledger.Op, mark string, rec *re
 }
 
 // keptFinding counts a record that was kept, and names it.
-func (p *Pipeline) keptFinding(e *importers.Entity, k *register.Kept, c *Retracted, to map[string]int64) finding.Finding {
+func (p *Pipeline) keptFinding(e *importers.Entity, k *register.Kept, c *Retracted, to map[string]int64, files map[[2]string]string) finding.Finding {
 	why := ""
 	switch k.Why {
 	case register.KeptPassedOn:
@@ -343,10 +349,9 @@ func (p *Pipeline) keptFinding(e *importers.Entity, k *register.Kept, c *Retract
 	f := finding.New("undo.kept")
 	f.Source, f.Sheet, f.Row, f.Line = k.Source, k.Sheet, int(k.Row), int(k.Line)
 	f.Message = fmt.Sprintf("The %s of snapshot %s stays in the register: %s.", e.Name, k.Snapshot, why)
-	for _, s := range p.batch.Sources {
-		if s.Name == k.Source {
-			f.File = s.File
-		}
+	at, _, _ := strings.Cut(k.Snapshot, register.Retracted)
+	if f.File = files[[2]string{at, k.Source}]; f.File == "" {
+		f.File = p.fileOf(k.Source)
 	}
 	return f
 }

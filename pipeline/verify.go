@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,10 @@ func (p *Pipeline) Verify(ctx context.Context) (*VerifyResult, error) {
 		if err != nil {
 			c.Detail = err.Error()
 			r.Passed = false
+			if errors.As(err, new(*FileError)) && errors.Is(err, fs.ErrNotExist) {
+				c.Stage = makes(what)
+				c.Detail += "; `sheetlift " + c.Stage + "` makes it anew"
+			}
 		}
 		r.Checks = append(r.Checks, c)
 	}
@@ -302,11 +307,21 @@ func verifyResult[R any](p *Pipeline, check func(string, error, string), stage s
 	check("findings of "+stage, err, finding.Count(n, "line", "lines"))
 }
 
+// makes is the stage that makes a file anew which a check found gone.
+func makes(what string) string {
+	for _, stage := range []string{Inventory, Map, Import, Reconcile} {
+		if of, ok := strings.CutPrefix(what, "findings of "+stage); ok && (of == "" || of[0] == ' ') {
+			return stage
+		}
+	}
+	return DryRun
+}
+
 // countLines returns how many lines a file has, and the SHA-256 of its bytes.
 func countLines(path string) (int, string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, "", fmt.Errorf("%s: %s", path, pathless(err))
+		return 0, "", &FileError{Path: path, Message: pathless(err), Err: err}
 	}
 	defer f.Close()
 	n := 0

@@ -20,6 +20,7 @@ func status(p *page, r *pipeline.StatusResult) {
 	p.line("batch %s%s", clean(r.Batch), clean(of))
 	cases(p, r.Cases, " in the register", "today")
 	stillGiven(p, r.StillGiven)
+	notBack(p, r.NotBack)
 	notBrought(p, r.NotBrought)
 	t := table{head: []string{"stage", "state", "by", "finished", "digest", "remark"}}
 	for _, s := range r.Stages {
@@ -39,7 +40,7 @@ func status(p *page, r *pipeline.StatusResult) {
 	if len(r.Retracted) > 0 {
 		p.prose("  ", "no longer part of the batch since it was undone; take their files in again from their bags, each once the snapshot before is imported:")
 		for _, s := range r.Retracted {
-			p.line("    %s: %s", clean(s.Snapshot), clean(strings.Replace(s.Next, "freeze", "freeze BATCH", 1)))
+			p.line("    %s: %s", clean(s.Snapshot), clean(strings.Replace(s.Next, "sheetlift freeze --", "sheetlift freeze BATCH --", 1)))
 		}
 	}
 	if f := r.Found; f != nil {

@@ -67,8 +67,9 @@ func results() map[string]any {
 			PassedOn:       []pipeline.PassedOn{{Batch: "other", Records: 1}, {Batch: "third", Records: 1}},
 			KnownElsewhere: []pipeline.KnownElsewhere{{Batch: "other", Rows: 1, Next: "sheetlift dryrun"}, {Batch: "third", Rows: 1200, Next: "sheetlift dryrun"}},
 			JudgeAgain:     []pipeline.JudgeAgain{{Batch: "other", StillGiven: 1, Next: "sheetlift dryrun"}, {Batch: "fourth", Next: "sheetlift dryrun"}}},
-		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, NotBrought: &pipeline.NotBrought{Known: 12, Why: "batch other was undone", Next: "sheetlift dryrun"},
-			Retracted: []pipeline.RetractedSnapshot{{Snapshot: "delta-1", Next: "sheetlift freeze --snapshot delta --source crm=/v/delta-1/data/crm.csv --obtained-at 2026-11-01T00:00:00Z"}}, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
+		"status": &pipeline.StatusResult{Batch: "small", StillGiven: 2, NotBack: []pipeline.NotBack{{Snapshot: "initial", Source: "contacts", File: "contacts.csv", Rows: 1, First: []int{4}}, {Snapshot: "mended-1", Source: "people", File: "p.xlsx", Sheet: "Old", Rows: 12, First: []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 1200}}},
+			NotBrought: &pipeline.NotBrought{Known: 12, Why: "batch other was undone", Next: "sheetlift dryrun"},
+			Retracted:  []pipeline.RetractedSnapshot{{Snapshot: "delta-1", Next: "sheetlift freeze --snapshot delta --source crm=/v/delta-1/data/crm.csv --obtained-at 2026-11-01T00:00:00Z"}}, Cases: pipeline.CaseCount{AsOf: "2026-11-02", Open: 1, DueSoon: 1}, Stages: []pipeline.StageStatus{
 				{Stage: "inventory", State: "succeeded", Operator: "Ida", Finished: "2026-10-01T09:00:00Z", Digest: long}, {Stage: "freeze", State: "stale", Why: "batch.yaml changed"}}},
 		"trace": &pipeline.TraceResult{Entity: "consent", Records: []pipeline.TraceRecord{{ID: "id", System: "crm", Class: "receipt", Version: 1, State: "given", StateCause: "receipt",
 			Opposed: []pipeline.OpposedBy{{Snapshot: "delta-1", Place: pipeline.Place{Source: "consents", File: "a.csv", Row: 9, Line: 10, Column: "F", Cell: "F9"}},

@@ -26,6 +26,7 @@ func review(p *page, r *pipeline.ReviewResult) {
 	p.line("review %s: %s, %s rejected", clean(r.Batch), verdict, counted(j.Rows.Rejected, "row"))
 	cases(p, j.Cases, "", "the newest export")
 	stillGiven(p, j.StillGiven)
+	notBack(p, j.NotBack)
 	registerChanged(p, j.RegisterChanged)
 	stillGivenElsewhere(p, j.StillGivenElsewhere, j.StillGivenBatches)
 	t := table{head: []string{"source", "purpose", "consents", "receipts", "missing most"}}

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -156,6 +157,9 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 	p.head("dryrun", &r.Outcome, verdict)
 	cases(p, r.Cases, "", "the newest export")
 	stillGiven(p, r.StillGiven)
+	if !p.brief { // run says it at its end
+		notBack(p, r.NotBack)
+	}
 	t := table{head: []string{"source", "rows read", "accepted", "rejected", "tolerance", "skipped"}}
 	for _, s := range r.Sources {
 		t.add(s.Source, s.Rows.Read, s.Rows.Accepted, s.Rows.Rejected, s.Tolerance, s.Rows.Skipped)
@@ -217,6 +221,50 @@ func StillGiven(n int) string {
 func stillGiven(p *page, n int) {
 	if n > 0 {
 		p.prose("  ", StillGiven(n)+" (consent.still_given)")
+	}
+}
+
+// NotBack words how many rows that earlier snapshots rejected have not come back; empty if none.
+func NotBack(list []pipeline.NotBack) string {
+	all := 0
+	var places []string
+	for _, n := range list {
+		all += n.Rows
+		where := clean(n.File)
+		if n.Sheet != "" {
+			where += " sheet " + clean(n.Sheet)
+		}
+		var at []string
+		for _, row := range n.First {
+			at = append(at, number(row))
+		}
+		if more := n.Rows - len(n.First); more > 0 {
+			at = append(at, "and "+number(more)+" more")
+		}
+		places = append(places, fmt.Sprintf("%s %s %s (snapshot %s)", where, finding.Word(n.Rows, "row", "rows"), strings.Join(at, ", "), clean(n.Snapshot)))
+	}
+	switch all {
+	case 0:
+		return ""
+	case 1:
+		return "1 row that an earlier snapshot rejected has not come back: " + strings.Join(places, "; ")
+	}
+	return counted(all, "row") + " that earlier snapshots rejected have not come back: " + strings.Join(places, "; ")
+}
+
+// NotBackRemedy says what to do about them.
+const NotBackRemedy = "`sheetlift trace` of a cell says what is wrong with its row; mend such a row in the file of rejects of its snapshot, and freeze that with `--snapshot mended`"
+
+// Awaited writes which rows that earlier snapshots rejected have not come back, if any.
+func Awaited(w io.Writer, list []pipeline.NotBack) error {
+	p := &page{w: w, width: screen(w)}
+	notBack(p, list)
+	return p.err
+}
+
+func notBack(p *page, list []pipeline.NotBack) {
+	if text := NotBack(list); text != "" {
+		p.prose("  ", text+". "+NotBackRemedy)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,11 @@ func runStatus(ctx context.Context, std stdio, path string, flags *batchFlags) (
 		r = &pipeline.StatusResult{Schema: pipeline.StatusSchema, Batch: s.batch.Name, Next: "sheetlift run --until " + pipeline.Inventory}
 		for _, stage := range pipeline.Stages {
 			r.Stages = append(r.Stages, pipeline.StageStatus{Stage: stage, State: "not started"})
+		}
+	}
+	for i := range r.Retracted {
+		if x := &r.Retracted[i]; flags.output == asText {
+			x.Next = strings.Replace(x.Next, "sheetlift "+pipeline.Freeze, s.command(pipeline.Freeze), 1)
 		}
 	}
 	next := r.Next
@@ -126,6 +132,20 @@ rejected rows, and the register's provenance. Nothing is changed. The exit code 
 	return cmd
 }
 
+// afterVerify says what to do about what verify found: what is only gone is made anew.
+func (s *session) afterVerify(r *pipeline.VerifyResult) string {
+	var commands []string
+	for _, stage := range pipeline.Stages {
+		if slices.ContainsFunc(r.Checks, func(c pipeline.VerifyCheck) bool { return c.Stage == stage }) {
+			commands = append(commands, s.command(stage))
+		}
+	}
+	if slices.ContainsFunc(r.Checks, func(c pipeline.VerifyCheck) bool { return !c.OK && c.Stage == "" }) {
+		return "next: find out what changed the places above; nothing was repaired"
+	}
+	return "next: files of the work folder are gone, and nothing else is wrong; what makes them anew: " + strings.Join(commands, "; ")
+}
+
 func runVerify(ctx context.Context, std stdio, path string, flags *batchFlags) error {
 	return looking(ctx, std, path, flags, func(s *session) error {
 		r, err := s.pipeline.Verify(ctx)
@@ -136,7 +156,7 @@ func runVerify(ctx context.Context, std stdio, path string, flags *batchFlags) e
 		s.pipeline.HideNames(r)
 		next := ""
 		if !r.Passed {
-			next = "next: find out what changed the places above; nothing was repaired"
+			next = s.afterVerify(r)
 		}
 		if err := show(std.out, flags.output, r, next); err != nil {
 			return err

@@ -326,6 +326,7 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 	next := ""
 	wanting := ""
 	var shown error
+	var awaited []pipeline.NotBack
 	err = s.pipeline.Run(ctx, until, func(r any) {
 		s.progress.Stop()
 		stage := pipeline.StageOf(r)
@@ -334,6 +335,9 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 			wanting = next
 		}
 		s.pipeline.HideNames(r)
+		if dry, ok := r.(*pipeline.DryRunResult); ok {
+			awaited = dry.NotBack
+		}
 		k.add(stage, r)
 		all.Stages = append(all.Stages, r)
 		if flags.output == asText && shown == nil {
@@ -345,6 +349,9 @@ func runRun(ctx context.Context, std stdio, path, until string, check *checkFlag
 		}
 	})
 	s.progress.Stop()
+	if flags.output == asText && shown == nil {
+		shown = written(reports.Awaited(std.out, awaited))
+	}
 	if wanting != "" { // the stages are done, and something is not in
 		next = wanting
 	}

@@ -156,6 +156,12 @@ func judge(r *pipeline.ReviewResult) verdict {
 		}
 		v.Class = "bad"
 	}
+	if text := reports.NotBack(j.NotBack); text != "" && j.Complete {
+		v.Sentence += " " + text + "."
+		if v.Class == "good" {
+			v.Class = "open"
+		}
+	}
 	if j.RegisterChanged && j.Complete {
 		v.Sentence += " But " + pipeline.RegisterChanged + "."
 		if v.Class == "good" {

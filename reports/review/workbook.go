@@ -159,6 +159,9 @@ func overview(b *book, r *pipeline.ReviewResult) {
 		if n := r.Judged.StillGiven; n > 0 {
 			add("consents given in the register though a rejected row speaks against them", n)
 		}
+		for _, n := range r.Judged.NotBack {
+			add("rows of source "+n.Source+" that snapshot "+n.Snapshot+" rejected and that have not come back", n.Rows)
+		}
 		if r.Judged.RegisterChanged {
 			add("since that number was found", pipeline.RegisterChanged)
 		}
