@@ -163,35 +163,6 @@ func MayAnswerNo(header string) bool {
 	return no == "no" || no == "n"
 }
 
-// SaysToStop reports whether a remark about somebody may say that they do not want to hear any more: it speaks of an opt-out, denies a wish or a message, or
-// asks that somebody be taken off. That it says something else is possible.
-func SaysToStop(remark string) bool {
-	words := oneOptIn(HeaderWords(strings.NewReplacer("'", "", "’", "").Replace(remark)))
-	begins := func(word string, list []string) bool {
-		return slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(word, w) })
-	}
-	denies, named, asks, off := false, false, false, false
-	for i, word := range words {
-		if !begins(word, harmless) && (begins(word, optingOut) || holdsOne(word, barring)) || i > 0 && holdsOne(words[i-1]+word, []string{"optout", "optedout"}) {
-			return true
-		}
-		denies = denies || slices.Contains(negations, word) || slices.Contains([]string{"no", "non", "ne", "longer", "doesnt", "ohne", "sans", "sin", "senza", "sem", "zonder"}, word) || begins(word, stopping)
-		named = named || begins(word, denied) || begins(word, wishing)
-		asks = asks || begins(word, asksFor)
-		off = off || begins(word, takingOff)
-	}
-	return denies && named || asks && off
-}
-
-// What remarks say by, as beginnings of words.
-var (
-	optingOut = strings.Fields("baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr uitschr austrag ausgetrag ingetrokk intrekk revoc revog revok revoqu dnc robinson refus rifiut recus rechaz abgelehnt ablehn weiger verweiger geweiger declin rejet opposi oposic bezwaar verzet")
-	stopping  = strings.Fields("stop kundig gekundig cancel annul resili")
-	wishing   = strings.Fields("want wish wunsch mocht will wil veut quer vuole")
-	asksFor   = strings.Fields("ask request please bitte wunsch gewunsch will mocht demand souhait veut pidio pide solicit quier chiest chied vuole pediu pede quer verzo vroeg wil graag")
-	takingOff = strings.Fields("remov delet eras entfern gestrich streich losch gelosch elimin quitar suprim supprim retir enlev effac rimuov rimoss cancell apag remoc verwijder schrap")
-)
-
 // oneOptIn takes the words of Opt-In for one.
 func oneOptIn(words []string) (list []string) {
 	for _, word := range words {

@@ -72,6 +72,7 @@ type Column struct {
 	links    int               // cells that are an address on the web
 	marked   int               // cells with one apostrophe in front
 	remarks  bool              // by its header, it holds remarks
+	saying   mappings.Remarks  // what the words of its remarks say
 	stops    int               // remarks that may say that somebody wants no more
 	stopRows []int             // the first of them
 
@@ -215,7 +216,7 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 	if cell.Kind == source.Text {
 		c.Dates.add(raw, row)
-		if c.remarks && bytes.ContainsAny(raw, " ") && mappings.SaysToStop(string(raw[:min(len(raw), 1000)])) {
+		if c.remarks && bytes.ContainsAny(raw, " ") && c.saying.SayToStop(raw[:min(len(raw), 1000)]) {
 			if c.stops++; len(c.stopRows) < 5 {
 				c.stopRows = append(c.stopRows, row)
 			}

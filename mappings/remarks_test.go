@@ -1,0 +1,46 @@
+package mappings
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A remark that may say that somebody wants no more is known in seven languages; one about something else is not.
+func TestSaysToStop(t *testing.T) {
+	var many Remarks
+	for text := range strings.SplitSeq("asked to be removed|please delete me|unsubscribed by phone|opted out 3 May|no longer wants emails|doesn't want the newsletter|do not contact|stop sending mail|"+
+		"hat sich abgemeldet|möchte keine E-Mails mehr|Widerruf am Telefon|bitte keine Werbung|will gelöscht werden|Newsletter gekündigt|bitte austragen|"+
+		"ne souhaite plus recevoir la lettre|s'est désabonné|ne pas contacter|demande à être supprimé|refuse la publicité|"+
+		"pidió la baja por teléfono|no quiere recibir correos|pide que le quiten de la lista de correo... sin publicidad|ha revocado|"+
+		"non vuole più ricevere email|si è disiscritto|chiede di essere rimosso|ha revocato|"+
+		"não quer mais receber|pediu para ser removido|revogou por telefone|cancelou a newsletter|"+
+		"heeft zich afgemeld|wil geen mail meer|graag verwijderen uit lijst|niet meer benaderen|toestemming ingetrokken", "|") {
+		if !SaysToStop(text) || !many.SayToStop([]byte(text)) {
+			t.Errorf("%q is not known", text)
+		}
+	}
+	for text := range strings.SplitSeq("called in May|paid in cash|prefers the vegetarian menu|pays by invoice|lives in block 4|Rollstuhl|zahlt bar|Schlüssel beim Nachbarn|kommt mit zwei Kindern|"+
+		"vient le mardi|allergie aux noix|viene los martes|alérgico|viene il martedì|paga alla cassa|vem às terças|betaalt contant|komt op dinsdag|new address since March|neue Anschrift seit Mai|interested in the summer camp", "|") {
+		if SaysToStop(text) || many.SayToStop([]byte(text)) {
+			t.Errorf("%q is taken for one", text)
+		}
+	}
+}
+
+// What is remembered of words changes nothing.
+func TestPropertyRemarks(t *testing.T) {
+	words := rapid.SampledFrom(strings.Split("no|not|doesn't|don’t|wants|mail|E-Mail|newsletter|opt|out|opted|in|Opt-Out|opt-in|please|remove|bitte|löschen|möchte|keine|Werbung|abgemeldet|Abmeldung|pas|de|pub|blockchain|block|stop|kommt|dienstags|12|x—unsubscribed|«non»|l'envoi|N.|désabonné", "|"))
+	var many Remarks
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for range rapid.IntRange(1, 7).Draw(t, "words") {
+			b.WriteString(words.Draw(t, "word"))
+			b.WriteString(rapid.SampledFrom([]string{" ", ", ", "—", "\u00a0", "/", "", ". "}).Draw(t, "between"))
+		}
+		if text := b.String(); many.SayToStop([]byte(text)) != SaysToStop(text) {
+			t.Fatalf("%q: %v", text, SaysToStop(text))
+		}
+	})
+}
