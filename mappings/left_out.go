@@ -385,24 +385,7 @@ func (d *dropStats) cell(b *source.Block, i int) refused {
 	if c.Kind == source.Empty || c.Kind == source.ErrorValue {
 		return refused{}
 	}
-	raw := b.Bytes(c)
-	as := cellAs(c, 0)
-	if !d.memo.off {
-		if said, known := d.memo.get(c, raw, as); known {
-			return said
-		}
-	}
-	text := raw
-	if c.Kind == source.Number {
-		if t, ok := numberText(nil, raw); ok {
-			text = t
-		}
-	}
-	said := d.says(string(text[:min(len(text), wordBytes)]))
-	if !d.memo.off && d.memo.room() {
-		d.memo.put(c, raw, as, said)
-	}
-	return said
+	return d.memo.say(b, c, func(text []byte) refused { return d.says(string(text[:min(len(text), wordBytes)])) })
 }
 
 // wordBytes is more than any word has.

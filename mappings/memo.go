@@ -65,6 +65,28 @@ func (m *memo[T]) get(c source.Cell, raw []byte, as uint64) (is T, known bool) {
 	return m.find(c, raw, as)
 }
 
+// say gives what the cell's text comes to by says, which is asked if that is not known. A number is a text as it is shown.
+func (m *memo[T]) say(b *source.Block, c source.Cell, says func(text []byte) T) T {
+	raw := b.Bytes(c)
+	as := cellAs(c, 0)
+	if !m.off {
+		if said, known := m.get(c, raw, as); known {
+			return said
+		}
+	}
+	text := raw
+	if c.Kind == source.Number {
+		if t, ok := numberText(nil, raw); ok {
+			text = t
+		}
+	}
+	said := says(text)
+	if !m.off && m.room() {
+		m.put(c, raw, as, said)
+	}
+	return said
+}
+
 func (m *memo[T]) find(c source.Cell, raw []byte, as uint64) (is T, known bool) {
 	if m.slots == nil {
 		m.seed, m.slots = maphash.MakeSeed(), make([]remembered[T], 64)

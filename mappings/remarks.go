@@ -7,6 +7,18 @@ import (
 	"unicode/utf8"
 )
 
+// remarkHeaders are pieces of headers of remarks, as PlainHeader has them; = is before those that are a whole header.
+var remarkHeaders = strings.Fields("note notes notiz notas =nota annotazion anotac remark bemerkung kommentar comment coment remarque observ opmerking anmerkung hinweis memo sonstiges besonderheit =info =infos information =details detail =text =texto =testo =texte aantekening bijzonderhed altro autre divers varie")
+
+// HoldsRemarks reports whether a column holds remarks by its header.
+func HoldsRemarks(header string) bool {
+	header = PlainHeader(header)
+	return slices.ContainsFunc(remarkHeaders, func(p string) bool {
+		whole, ok := strings.CutPrefix(p, "=")
+		return ok && header == whole || !ok && strings.Contains(header, p)
+	})
+}
+
 // What remarks say by, as beginnings of words.
 var (
 	optingOut = strings.Fields("baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr uitschr austrag ausgetrag ingetrokk intrekk revoc revog revok revoqu dnc robinson refus rifiut recus rechaz abgelehnt ablehn weiger verweiger geweiger declin rejet opposi oposic bezwaar verzet")

@@ -11,18 +11,6 @@ import (
 	"sheetlift/pipeline/finding"
 )
 
-// remarkHeaders are pieces of headers of remarks, as PlainHeader has them; = is before those that are a whole header.
-var remarkHeaders = strings.Fields("note notes notiz notas =nota annotazion anotac remark bemerkung kommentar comment coment remarque observ opmerking anmerkung hinweis memo sonstiges besonderheit =info =infos information =details detail =text =texto =testo =texte aantekening bijzonderhed altro autre divers varie")
-
-// HoldsRemarks reports whether a column holds remarks by its header.
-func HoldsRemarks(header string) bool {
-	header = PlainHeader(header)
-	return slices.ContainsFunc(remarkHeaders, func(p string) bool {
-		whole, ok := strings.CutPrefix(p, "=")
-		return ok && header == whole || !ok && strings.Contains(header, p)
-	})
-}
-
 // Unread counts the rows in which a column that the mapping does not use speaks against a consent that the row gives.
 type Unread struct {
 	Kind     unreadKind `json:"kind"`
@@ -132,27 +120,11 @@ func (p *Profiler) gives(b *source.Block, i int) bool {
 
 // against reports whether a cell of the column speaks against consent.
 func (u *unreadColumn) against(b *source.Block, c source.Cell) bool {
-	raw := b.Bytes(c)
-	as := cellAs(c, 0)
-	if !u.memo.off {
-		if said, known := u.memo.get(c, raw, as); known {
-			return said
-		}
-	}
-	text := raw
-	if c.Kind == source.Number {
-		if t, ok := numberText(nil, raw); ok {
-			text = t
-		}
-	}
-	said := u.says(bytes.TrimSpace(text))
-	if !u.memo.off && u.memo.room() {
-		u.memo.put(c, raw, as, said)
-	}
-	return said
+	return u.memo.say(b, c, u.says)
 }
 
 func (u *unreadColumn) says(text []byte) bool {
+	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) == 0:
 		return false

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -33,13 +34,18 @@ func Heap(n int) {
 	if !onDemand() || debug.SetMemoryLimit(-1) != math.MaxInt64 || !allowed(n) {
 		return
 	}
+	heap.Lock()                       // or the percent of another call would be taken for that of the program
 	percent := debug.SetGCPercent(-1) // such a piece would make the runtime collect garbage before it is some
 	Room(n)                           // what is made later lies where it lay
 	go func() {
 		runtime.GC()
 		debug.SetGCPercent(percent)
+		heap.Unlock()
 	}()
 }
+
+// heap is held until garbage is collected again as before.
+var heap sync.Mutex
 
 // Room gives an empty slice with room for n bytes, in huge pages where whole ones fit. The room is not cleared as make clears what the heap
 // had used before: pages that nobody writes to cost nothing then.

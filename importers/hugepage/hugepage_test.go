@@ -87,3 +87,16 @@ func anonymous(t *testing.T, name string) (sum int) {
 	}
 	return sum
 }
+
+// Several at once leave the collector as it was.
+func TestHeapKeepsTheCollector(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(70))
+	for range 5 {
+		Heap(8 << 20)
+	}
+	heap.Lock()
+	defer heap.Unlock()
+	if got := debug.SetGCPercent(70); got != 70 {
+		t.Errorf("garbage gathers up to %d percent afterwards", got)
+	}
+}
