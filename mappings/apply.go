@@ -301,7 +301,7 @@ func (pl *Plan) wholeKey(s *boundSpec, rec *RecordOut, b *source.Block, i int) b
 		}
 		return false
 	}
-	rec.Key = pl.text.string(key)
+	rec.Key = pl.text.of(key)
 	return true
 }
 

@@ -53,7 +53,7 @@ type fieldReader struct {
 	printable bool
 
 	memo   memo[*outcome]
-	text   arena
+	text   texts
 	phones phonePlans
 	out    outcome
 	parts  []byte
@@ -136,10 +136,10 @@ func (r *fieldReader) remember(out *outcome) {
 	}
 }
 
-// str makes a string of p that may be kept: from the arena for values that hardly repeat, by itself if the memo keeps it.
+// str makes a string of p, which lasts as the plan's do: among many for values that hardly repeat, by itself if the memo keeps it.
 func (r *fieldReader) str(p []byte) string {
 	if r.memo.off {
-		return r.text.string(p)
+		return r.text.of(p)
 	}
 	return string(p)
 }

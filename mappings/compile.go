@@ -28,14 +28,32 @@ type Plan struct {
 	records  []RecordOut
 	findings []finding.Finding
 	key      []byte
-	text     arena
+	text     texts
 	into     *Rows // where rows are kept, if they are
+	passing  bool  // see Passing
 }
 
 // Clone compiles the plan anew, for another goroutine.
 func (pl *Plan) Clone() (*Plan, error) {
 	c, _, err := compile(pl.m, pl.profile, pl.env, pl.groups)
 	return c, err
+}
+
+// Passing gives the plan's memory for texts to the next rows that are kept: strings of a row, but for those that stay (see RecordOut.Stays),
+// are good until then, and must be copied to last longer, as Rows.Retain does.
+func (pl *Plan) Passing() { pl.passing = true }
+
+// forget takes back the texts of rows, if they were passing.
+func (pl *Plan) forget() {
+	if !pl.passing {
+		return
+	}
+	pl.text.forget()
+	for _, s := range pl.specs {
+		for _, r := range s.readers {
+			r.text.forget()
+		}
+	}
 }
 
 // Compile joins a mapping and the profile of a sheet to a plan. The findings are about columns: those with severity Error fail

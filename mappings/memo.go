@@ -2,7 +2,6 @@ package mappings
 
 import (
 	"hash/maphash"
-	"strings"
 
 	"sheetlift/importers/source"
 )
@@ -150,22 +149,4 @@ func (m *memo[T]) insert(s remembered[T]) {
 		}
 	}
 	m.slots[home&(len(m.slots)-1)] = s // another one makes way
-}
-
-// arena makes strings that may be kept, many from one allocation.
-type arena struct{ b strings.Builder }
-
-const arenaChunk = 64 << 10
-
-func (a *arena) string(p []byte) string {
-	if len(p) > arenaChunk/4 {
-		return string(p)
-	}
-	if a.b.Cap()-a.b.Len() < len(p) {
-		a.b = strings.Builder{}
-		a.b.Grow(arenaChunk)
-	}
-	from := a.b.Len()
-	a.b.Write(p)
-	return a.b.String()[from:]
 }

@@ -1,6 +1,8 @@
 package mappings
 
 import (
+	"unsafe"
+
 	"sheetlift/importers"
 	"sheetlift/importers/source"
 	"sheetlift/pipeline/finding"
@@ -16,6 +18,7 @@ type Rows struct {
 	values   []*importers.Value
 	own      []importers.Value // those that no reader keeps
 	codes    []int
+	texts    texts // of rows that are retained
 }
 
 // Keep is Apply that keeps the rows. What was kept before is lost.
@@ -24,6 +27,7 @@ func (pl *Plan) Keep(b *source.Block, to *Rows) { pl.KeepSome(b, 0, b.Rows(), to
 // KeepSome is Keep of the rows from index from to before index until. Those of one block come in their order.
 func (pl *Plan) KeepSome(b *source.Block, from, until int, to *Rows) {
 	to.Reset()
+	pl.forget()
 	pl.into = to
 	defer func() { pl.into, pl.row.Block = nil, nil }() // a plan outlives blocks and the strings of their book
 	if from == 0 {
@@ -42,7 +46,7 @@ func (pl *Plan) KeepSome(b *source.Block, from, until int, to *Rows) {
 	}
 }
 
-// Retain keeps a row of other rows, without its findings, beyond their next reset.
+// Retain keeps a row of other rows, without its findings, beyond their next reset and that of their plan's texts.
 func (r *Rows) Retain(row *Row) *Row {
 	own := *row
 	own.Records, own.Partial, own.Aside, own.Silent = r.keep(row.Records), r.keep(row.Partial), r.keep(row.Aside), r.keep(row.Silent)
@@ -51,11 +55,13 @@ func (r *Rows) Retain(row *Row) *Row {
 			rec := &list[i]
 			values := r.fieldsOf(len(rec.Values))
 			for k, v := range rec.Values {
-				if values[k] = v; v.Set {
-					values[k] = r.keepValue(v)
+				if values[k] = v; v.Set && rec.stays>>k&1 == 0 {
+					own := r.keepValue(v)
+					own.Text, own.Raw = r.text(v.Text), r.text(v.Raw)
+					values[k] = own
 				}
 			}
-			rec.Values, rec.codes, rec.stays = values, nil, 0
+			rec.Values, rec.Key, rec.codes = values, r.text(rec.Key), nil
 		}
 	}
 	r.List = append(r.List, own)
@@ -107,6 +113,14 @@ func (r *Rows) codesFor(n int) []int {
 	codes := r.codes[from : from+n : from+n]
 	clear(codes)
 	return codes
+}
+
+// text makes a string of its own, which may be kept.
+func (r *Rows) text(s string) string {
+	if s == "" {
+		return s
+	}
+	return r.texts.of(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
 // keepValue gives a value memory of its own.

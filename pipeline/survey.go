@@ -2,7 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"runtime/debug"
+	"runtime"
 	"slices"
 
 	"sheetlift/importers"
@@ -40,6 +40,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 		if err != nil {
 			return nil, err
 		}
+		own.Passing()
 		s := &surveyor{dryRunner: d, sh: sh, number: len(laid.plans), plan: own, profiler: sh.profiler}
 		if d.decidesAhead(sh) {
 			s.decides = d.newAhead(sh)
@@ -110,7 +111,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 	if err := sh.book.Close(); err != nil || d.alone(sh) {
 		return err
 	}
-	d.freeing.Go(debug.FreeOSMemory) // the shared strings are the larger part of it; what is decided later needs as much once more
+	d.freeing.Go(runtime.GC) // the shared strings are the larger part of it; what is decided later needs as much once more
 	return nil
 }
 
@@ -188,9 +189,9 @@ func (s *surveyor) distil(p *passed, x *passedRow) {
 	for k := range x.records {
 		id := x.records[k]
 		id.RecordOut = &own.row.Records[k]
-		keys, links := len(p.keys), len(p.links)
-		p.keys, p.links = append(p.keys, id.keys...), append(p.links, id.links...)
-		id.keys, id.links = p.keys[keys:len(p.keys):len(p.keys)], p.links[links:len(p.links):len(p.links)]
+		links := len(p.links)
+		p.links = append(p.links, id.links...)
+		id.keys, id.links = p.addKeys(&id.Record, id.system), p.links[links:len(p.links):len(p.links)]
 		if id.decided != nil {
 			p.decided = append(p.decided, *id.decided)
 			id.decided = &p.decided[len(p.decided)-1] // there it stays, should the list move

@@ -19,7 +19,7 @@ type Stash struct {
 }
 
 const (
-	stashInMemory = 2 * mib   // what stays in memory
+	stashInMemory = 256 << 10 // what stays in memory
 	stashLarge    = 128 << 10 // a piece of so many bytes goes into the file as it is
 	stashGiven    = 8 * mib   // is given back at once
 	stashRead     = 16 << 10  // is read at once: of a large piece the rest goes to where it is wanted
