@@ -3,6 +3,7 @@ package xlsx
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math"
 	"strconv"
@@ -78,9 +79,10 @@ func (a *archive) readStrings(ctx context.Context, part int) (*arena, error) {
 }
 
 var (
-	plainItem     = []byte("<si><t>")
+	plainItem     = eight("<si><t>\x00") // its last byte is not looked at
 	preservedItem = []byte(`<si><t xml:space="preserve">`)
-	endItem       = []byte("</t></si>")
+	endItem       = eight("</t></si") // and >
+	endItemLen    = len("</t></si>")
 )
 
 // fastStrings takes plain strings as spreadsheet programs write them, until the next one is something else, or cut.
@@ -89,24 +91,32 @@ func (w *walker) fastStrings(s *arena) {
 	// The limits are checked now and then; an arena of one window more than the limit is no harm.
 	for range 4096 {
 		switch {
-		case bytes.HasPrefix(b[p:], plainItem):
-			p += len(plainItem)
+		case len(b)-p < 8:
+			return
+		case binary.LittleEndian.Uint64(b[p:])<<8 == plainItem<<8:
+			p += len("<si><t>")
 		case bytes.HasPrefix(b[p:], preservedItem):
 			p += len(preservedItem)
 		default:
 			return
 		}
-		n := bytes.IndexByte(b[p:], '<')
-		if n < 0 || !bytes.HasPrefix(b[p+n:], endItem) || n > w.a.lim.CellBytes {
-			return
+		text, n, ok := appendPlain(s.text, b[p:])
+		if !ok {
+			if n = bytes.IndexByte(b[p:], '<'); n < 0 {
+				return
+			}
+			var err error
+			if text, err = appendText(s.text, b[p:p+n]); err != nil {
+				return // the slow path says where
+			}
 		}
-		text, err := appendText(s.text, b[p:p+n])
-		if err != nil {
-			return // the slow path says where
+		end := p + n
+		if len(b)-end < endItemLen || binary.LittleEndian.Uint64(b[end:]) != endItem || b[end+8] != '>' || n > w.a.lim.CellBytes {
+			return
 		}
 		s.text = text
 		s.ends = append(s.ends, uint32(len(text)))
-		p += n + len(endItem)
+		p = end + endItemLen
 		w.pos = p
 	}
 }

@@ -2,7 +2,9 @@ package xlsx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -30,6 +32,40 @@ func appendText(dst, raw []byte) ([]byte, error) {
 	}
 	return append(dst, raw...), nil
 }
+
+// appendPlain appends the text that stands before the first tag in b, of n bytes, if it stands for itself, as appendText would. It looks at
+// eight bytes at once, and declines near the end of b or of the room that dst has.
+func appendPlain(dst, b []byte) (text []byte, n int, ok bool) {
+	from, room := len(dst), dst[:cap(dst)]
+	high := uint64(0)
+	for n+8 < len(b) && from+n+8 <= len(room) {
+		x := binary.LittleEndian.Uint64(b[n:])
+		binary.LittleEndian.PutUint64(room[from+n:], x)
+		high |= x
+		found := zeroByte(x^'<'*each) | zeroByte(x^'&'*each) | zeroByte(x^'\r'*each) | zeroByte(x^'_'*each)
+		if found == 0 {
+			n += 8
+			continue
+		}
+		n += bits.TrailingZeros64(found) / 8
+		switch {
+		case b[n] == '<':
+			text = room[:from+n]
+			return text, n, high&(0x80*each) == 0 || utf8.Valid(text[from:])
+		case b[n] == '_' && b[n+1] != 'x':
+			n++
+		default:
+			return dst, 0, false
+		}
+	}
+	return dst, 0, false
+}
+
+// each has 1 for every byte.
+const each = 0x0101010101010101
+
+// zeroByte has the highest bit of the lowest byte of x that is 0, none below it, and 0 if no byte is.
+func zeroByte(x uint64) uint64 { return (x - each) &^ x & (0x80 * each) }
 
 func appendSpecial(dst, raw []byte) ([]byte, error) {
 	if !utf8.Valid(raw) {
