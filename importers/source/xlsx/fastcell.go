@@ -243,13 +243,18 @@ func (r *sheetReader) fastInline(p, col int, f *format) bool {
 	default:
 		return false
 	}
-	n := bytes.IndexByte(b[p:], '<')
-	if n < 0 || n > r.w.a.lim.CellBytes || !bytes.HasPrefix(b[p+n:], endInline) {
-		return false
-	}
 	off := len(r.b.Data)
-	data, err := appendText(r.b.Data, b[p:p+n])
-	if err != nil {
+	data, n, ok := appendPlain(r.b.Data, b[p:])
+	if !ok {
+		if n = bytes.IndexByte(b[p:], '<'); n < 0 {
+			return false
+		}
+		var err error
+		if data, err = appendText(r.b.Data, b[p:p+n]); err != nil {
+			return false
+		}
+	}
+	if n > r.w.a.lim.CellBytes || !bytes.HasPrefix(b[p+n:], endInline) {
 		return false
 	}
 	if len(data) > off {
