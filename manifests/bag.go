@@ -189,7 +189,7 @@ func fillBag(ctx context.Context, tmp string, spec BagSpec) (*Bag, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return VerifyBag(tmp)
+	return VerifyBag(tmp, nil)
 }
 
 func copyPayload(ctx context.Context, tmp string, p PayloadFile) (File, error) {

@@ -43,7 +43,7 @@ func mustWrite(t *testing.T, spec BagSpec) *Bag {
 func TestWriteBag(t *testing.T) {
 	spec := goodSpec(t)
 	bag := mustWrite(t, spec)
-	again, err := VerifyBag(bag.Dir)
+	again, err := VerifyBag(bag.Dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestWriteBagNeverWritesOver(t *testing.T) {
 	if _, err := WriteBag(t.Context(), bag.Dir, goodSpec(t)); !errors.Is(err, ErrExists) {
 		t.Fatalf("second WriteBag = %v", err)
 	}
-	if _, err := VerifyBag(bag.Dir); err != nil {
+	if _, err := VerifyBag(bag.Dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	empty := t.TempDir()
@@ -269,7 +269,7 @@ func TestVerifyBagFindsEveryFault(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := mustWrite(t, goodSpec(t)).Dir
 			tt.tamper(t, func(p string) string { return filepath.Join(dir, p) })
-			_, err := VerifyBag(dir)
+			_, err := VerifyBag(dir, nil)
 			var e *BagError
 			if !errors.As(err, &e) || !errors.Is(err, ErrIntegrity) {
 				t.Fatalf("VerifyBag = %v, want a BagError", err)
@@ -291,7 +291,7 @@ func TestVerifyBagFindsEveryFault(t *testing.T) {
 }
 
 func TestVerifyBagThatVanished(t *testing.T) {
-	if _, err := VerifyBag(filepath.Join(t.TempDir(), "bag")); !errors.Is(err, ErrIntegrity) {
+	if _, err := VerifyBag(filepath.Join(t.TempDir(), "bag"), nil); !errors.Is(err, ErrIntegrity) {
 		t.Fatalf("VerifyBag = %v", err)
 	}
 }

@@ -66,9 +66,9 @@ const maxTagBytes = 64 << 20
 // VerifyBag reads the whole bag at dir and gives what it holds, or a *BagError with every fault. A bag that is not there at
 // all is a *BagError too: what was frozen must not vanish.
 //
-// The signature, if there is one, is returned and not judged: see VerifySignature.
-func VerifyBag(dir string) (*Bag, error) {
-	v := verifier{dir: filepath.Clean(dir), files: make(map[string]int64), dirs: make(map[string]bool), known: make(map[[2]string]bool)}
+// The signature, if there is one, is returned and not judged: see VerifySignature. Digests that are worked out anyway are shared.
+func VerifyBag(dir string, shared *Digests) (*Bag, error) {
+	v := verifier{dir: filepath.Clean(dir), digests: shared, files: make(map[string]int64), dirs: make(map[string]bool), known: make(map[[2]string]bool)}
 	bag := v.verify()
 	if len(v.faults) > 0 {
 		slices.SortStableFunc(v.faults, func(a, b Fault) int { return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind)) })
@@ -78,11 +78,12 @@ func VerifyBag(dir string) (*Bag, error) {
 }
 
 type verifier struct {
-	dir    string
-	files  map[string]int64 // regular files found, and their sizes
-	dirs   map[string]bool
-	faults []Fault
-	known  map[[2]string]bool // kind and path of the faults so far
+	dir     string
+	digests *Digests
+	files   map[string]int64 // regular files found, and their sizes
+	dirs    map[string]bool
+	faults  []Fault
+	known   map[[2]string]bool // kind and path of the faults so far
 }
 
 func (v *verifier) fault(kind FaultKind, path, format string, args ...any) {
@@ -236,7 +237,7 @@ func (v *verifier) checkFiles(files []File, listed map[string]bool) {
 			}
 			continue
 		}
-		sha, size, err := FileDigest(filepath.Join(v.dir, filepath.FromSlash(f.Path)))
+		sha, size, err := v.digests.file(filepath.Join(v.dir, filepath.FromSlash(f.Path)))
 		if err != nil {
 			v.unreadable(f.Path, err)
 			continue

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -22,7 +23,7 @@ func TestOpenChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{sum, strings.Repeat("0", 64)} {
-		f, check, err := OpenChecked(path, want)
+		f, check, err := OpenChecked(path, want, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestStoppedCheck(t *testing.T) {
 	if err := os.Truncate(path, 4<<30); err != nil { // a hole that takes seconds to hash
 		t.Skip(err)
 	}
-	f, check, err := OpenChecked(path, "")
+	f, check, err := OpenChecked(path, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestWrittenWhileRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, check, err := OpenChecked(path, sum)
+	f, check, err := OpenChecked(path, sum, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,5 +92,73 @@ func TestWrittenWhileRead(t *testing.T) {
 	}
 	if err := check.Wait(); !errors.Is(err, ErrIntegrity) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A digest is worked out once for those that ask at about the same time, and anew for a file that was written to.
+func TestDigestsAreShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	var shared Digests
+	first, size, err := shared.file(path)
+	if err != nil || size != 3 || first != hexSum([]byte("one")) {
+		t.Fatal(first, size, err)
+	}
+	shared.by[path].sha = "what was worked out"
+	f, check, err := OpenChecked(path, "what was worked out", &shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := check.Wait(); err != nil {
+		t.Errorf("it was worked out twice: %v", err)
+	}
+	for _, text := range []string{"two", "longer"} { // of the same size, and of another
+		later := time.Now().Add(time.Duration(len(text)) * time.Second)
+		write(text)
+		if err := os.Chtimes(path, later, later); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := shared.file(path); err != nil || got != hexSum([]byte(text)) {
+			t.Errorf("after %q was written: %s, %v", text, got, err)
+		}
+	}
+	if err := os.Rename(path, path+"2"); err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(path + "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("mirror") // another file under its name, with its size and times
+	if err := os.Chtimes(path, st.ModTime(), st.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := shared.file(path); err != nil || got != hexSum([]byte("mirror")) {
+		t.Errorf("of another file under the name: %s, %v", got, err)
+	}
+}
+
+// What somebody stopped is worked out by who still asks.
+func TestStoppedDigestIsNotShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	is, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shared Digests
+	if _, _, err := shared.reader(path, is, iotest.ErrReader(os.ErrClosed)); err == nil {
+		t.Fatal("a reader that fails gives a digest")
+	}
+	if got, _, err := shared.file(path); err != nil || got != hexSum([]byte("one")) {
+		t.Errorf("%s, %v", got, err)
 	}
 }

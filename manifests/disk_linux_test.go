@@ -76,7 +76,7 @@ func TestPipeIsRefused(t *testing.T) {
 		t.Errorf("FileDigest = %v", err)
 	}
 	var e *BagError
-	if _, err := VerifyBag(bag.Dir); !errors.As(err, &e) || len(e.Faults) != 1 || e.Faults[0].Kind != Unsafe {
+	if _, err := VerifyBag(bag.Dir, nil); !errors.As(err, &e) || len(e.Faults) != 1 || e.Faults[0].Kind != Unsafe {
 		t.Errorf("VerifyBag = %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -17,12 +18,66 @@ const copyBuffer = 128 << 10
 
 // FileDigest gives the lower-case hex SHA-256 and the size of the file at path.
 func FileDigest(path string) (sha string, size int64, err error) {
+	return (*Digests)(nil).file(path)
+}
+
+// Digests works out the digests of files once for all that ask for them at about the same time, as the check of a bag and that of a file in it
+// do. A file that was written to in between, by its size and time of change, is another one. A nil Digests shares nothing.
+type Digests struct {
+	mu sync.Mutex
+	by map[string]*digesting
+}
+
+// file is FileDigest.
+func (d *Digests) file(path string) (sha string, size int64, err error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return "", 0, err
 	}
 	defer f.Close() // read only: nothing to lose
-	return hashReader(path, f)
+	is, err := f.Stat()
+	if err != nil {
+		return "", 0, ioError(path, "opening the file", err)
+	}
+	return d.reader(path, is, f)
+}
+
+// reader gives the digest of what r reads of the file, or what somebody else has worked out or is about to.
+func (d *Digests) reader(path string, is os.FileInfo, r io.Reader) (sha string, size int64, err error) {
+	if d == nil {
+		return hashReader(path, r)
+	}
+	d.mu.Lock()
+	other := d.by[path]
+	if other == nil || !unchanged(other.file, is) {
+		own := &digesting{file: is, done: make(chan struct{})}
+		if d.by == nil {
+			d.by = map[string]*digesting{}
+		}
+		d.by[path] = own
+		d.mu.Unlock()
+		defer close(own.done)
+		own.sha, own.size, own.err = hashReader(path, r)
+		return own.sha, own.size, own.err
+	}
+	d.mu.Unlock()
+	if <-other.done; other.err != nil { // it may have been stopped
+		return hashReader(path, r)
+	}
+	return other.sha, other.size, nil
+}
+
+// unchanged reports whether two looks at a file saw the same one, which nobody has written to in between.
+func unchanged(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+type digesting struct {
+	file os.FileInfo
+	done chan struct{}
+	sha  string
+	size int64
+	err  error
 }
 
 // OpenVerified opens the file at path and hashes it through the descriptor it returns. Another digest than
@@ -31,7 +86,7 @@ func FileDigest(path string) (sha string, size int64, err error) {
 // The file may be replaced under its name meanwhile without harm: the descriptor still reads what was hashed. What is written into the
 // very same file later cannot be noticed here; frozen and staged files are written once, under names that nothing reuses.
 func OpenVerified(path, sha256 string) (*os.File, error) {
-	f, check, err := OpenChecked(path, sha256)
+	f, check, err := OpenChecked(path, sha256, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +107,8 @@ type Check struct {
 }
 
 // OpenChecked is OpenVerified that hashes while the file is read. Nothing that was read may be believed, nor any fault of it told, before
-// Wait said that the file is the right one. Wait or Stop must be called before the file is closed.
-func OpenChecked(path, sha256 string) (*os.File, *Check, error) {
+// Wait said that the file is the right one. Wait or Stop must be called before the file is closed. A digest that is worked out anyway is shared.
+func OpenChecked(path, sha256 string, shared *Digests) (*os.File, *Check, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +121,7 @@ func OpenChecked(path, sha256 string) (*os.File, *Check, error) {
 	c := &Check{file: f, was: was, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
-		got, _, err := hashReader(path, io.NewSectionReader(stoppable{f, &c.stop}, 0, math.MaxInt64))
+		got, _, err := shared.reader(path, was, io.NewSectionReader(stoppable{f, &c.stop}, 0, math.MaxInt64))
 		if err == nil && got != sha256 {
 			err = &IntegrityError{Path: path, Want: sha256, Got: got}
 		}
@@ -86,7 +141,7 @@ func (c *Check) Wait() error {
 	if err != nil {
 		return ioError(c.file.Name(), "reading the file", err)
 	}
-	if is.Size() != c.was.Size() || !is.ModTime().Equal(c.was.ModTime()) {
+	if !unchanged(is, c.was) {
 		return &Error{Kind: ErrIntegrity, Path: c.file.Name(), Message: "it was written to while it was read", Remedy: "restore the file from a copy, find out what writes there, and try again"}
 	}
 	return nil

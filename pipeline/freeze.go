@@ -197,7 +197,7 @@ func (p *Pipeline) writeBag(ctx context.Context, tag []byte, payload []manifests
 // adoptBag takes the bag that lies under the name already, if it is byte for byte the one to be written: a freeze died after the
 // rename, or the same batch was frozen for another database.
 func (p *Pipeline) adoptBag(dir string, spec manifests.BagSpec) (*manifests.Bag, error) {
-	bag, err := manifests.VerifyBag(dir)
+	bag, err := manifests.VerifyBag(dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (p *Pipeline) adoptBag(dir string, spec manifests.BagSpec) (*manifests.Bag,
 // verifyBag checks the frozen bag: bytes, completeness, that it is the one the database knows, and that the key which the
 // database recorded at the freeze signed it.
 func (p *Pipeline) verifyBag(fr *FreezeResult) error {
-	bag, err := manifests.VerifyBag(p.bagDir())
+	bag, err := manifests.VerifyBag(p.bagDir(), p.digests)
 	if err != nil {
 		return err
 	}
@@ -282,6 +282,7 @@ func (p *Pipeline) frozenAhead(ctx context.Context, stage string) (fr *FreezeRes
 			return nil, nil, err
 		}
 	}
+	p.digests = &manifests.Digests{} // each stage looks anew
 	verified := make(chan error, 1)
 	go func() { verified <- p.verifyBags(all, fr) }()
 	return fr, sync.OnceValue(func() error { return <-verified }), nil
@@ -304,7 +305,7 @@ func (p *Pipeline) openFrozen(fr *FreezeResult, file string) (*os.File, string, 
 func (p *Pipeline) openFrozenAhead(fr *FreezeResult, file string) (*os.File, *manifests.Check, string, error) {
 	for _, f := range fr.Files {
 		if f.File == file {
-			fd, check, err := manifests.OpenChecked(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256)
+			fd, check, err := manifests.OpenChecked(filepath.Join(p.bagDir(), "data", filepath.FromSlash(f.Payload)), f.SHA256, p.digests)
 			if err != nil {
 				err = &IntegrityError{What: "frozen file " + file, Detail: "it can't be read from the bag of snapshot " + p.snap.name + ": " + pathless(err), Remedy: "restore the bag from a copy", Err: err}
 			}

@@ -231,7 +231,7 @@ func (p *Pipeline) occupied(files []given, previous string) bool {
 	if _, err := os.Lstat(p.bagDir()); err != nil {
 		return false
 	}
-	bag, err := manifests.VerifyBag(p.bagDir())
+	bag, err := manifests.VerifyBag(p.bagDir(), nil)
 	if err != nil || len(bag.Payload) != len(files) {
 		return true
 	}

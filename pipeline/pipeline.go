@@ -72,6 +72,8 @@ type Pipeline struct {
 	home   string
 	snap   snapshot // what the stages work on; see snapshot.go
 
+	digests *manifests.Digests // of the files of the bag, while a stage looks at them
+
 	sheets   *sheetPositions
 	expected *expected
 	said     *saidOnce
