@@ -21,25 +21,41 @@ func (p *Pipeline) retractedSnapshots(ctx context.Context, ops []*ledger.Record)
 	if err != nil {
 		return nil, err
 	}
+	var undos []int // the number of the newest snapshot that each retracted
+	for _, op := range ops {
+		if op.Stage == Undo && op.State == ledger.Succeeded {
+			u, err := decodeUndo(op)
+			if err != nil {
+				return nil, err
+			}
+			undos = append(undos, u.Number)
+		}
+	}
 	var list []RetractedSnapshot
+	taken := map[int]bool{} // those that are an earlier one, frozen again
 	for _, fr := range all {
-		if fr.Number == 0 || fr.Number > undone || againFrozen(fr, all) {
+		if fr.Number == 0 || fr.Number > undone {
 			continue
 		}
 		imported := slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import && op.Snapshot == fr.Snapshot })
-		if imported || fr.Number == undone {
+		if (imported || fr.Number == undone) && !againFrozen(fr, all, undos, taken) {
 			list = append(list, RetractedSnapshot{Snapshot: fr.Snapshot, Next: fr.again()})
 		}
 	}
 	return list, nil
 }
 
-// againFrozen reports whether a later snapshot holds the same files.
-func againFrozen(fr *FreezeResult, all []*FreezeResult) bool {
-	return slices.ContainsFunc(all, func(later *FreezeResult) bool {
-		return later.Number > fr.Number && later.Kind == fr.Kind &&
-			slices.EqualFunc(later.Files, fr.Files, func(a, b FrozenFile) bool { return a.File == b.File && a.SHA256 == b.SHA256 })
-	})
+// againFrozen reports whether a snapshot that was undone was frozen again after that. The same files in two snapshots are frozen again twice.
+func againFrozen(fr *FreezeResult, all []*FreezeResult, undos []int, taken map[int]bool) bool {
+	for _, later := range all {
+		same := later.Kind == fr.Kind && slices.EqualFunc(later.Files, fr.Files, func(a, b FrozenFile) bool { return a.File == b.File && a.SHA256 == b.SHA256 })
+		between := slices.ContainsFunc(undos, func(number int) bool { return fr.Number <= number && number < later.Number })
+		if same && between && !taken[later.Number] {
+			taken[later.Number] = true
+			return true
+		}
+	}
+	return false
 }
 
 // again is the command that freezes the files in the snapshot's bag once more.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,6 +276,49 @@ func TestStatusAfterUndo(t *testing.T) {
 	}
 	h.mustRun(pipeline.Reconcile)
 	h.wantState("C-3", "given assertion")
+	h.mustVerify()
+}
+
+// TestStatusAfterUndoKeepsTwins: the same file frozen twice is to be frozen again twice, for what lies in between rests on the first.
+func TestStatusAfterUndoKeepsTwins(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), firstOf)
+	h.imported()
+	file := filepath.Join(h.dir, "consents.csv")
+	freeze := func(key, at string) {
+		t.Helper()
+		h.write("consents.csv", consentHeader+assertion(key, "S-3,three@example.com", "Y", "2026-10-20T10:00:00Z")+"\n")
+		spec := pipeline.SnapshotSpec{Kind: pipeline.Delta, Sources: map[string]string{"consents": file}, ObtainedAt: at}
+		if _, err := h.open().FreezeSnapshot(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		h.imported()
+	}
+	want := func(names ...string) {
+		t.Helper()
+		var got []string
+		for _, r := range h.status().Retracted {
+			got = append(got, r.Snapshot)
+		}
+		if !slices.Equal(got, names) {
+			t.Errorf("retracted: %v, want %v", got, names)
+		}
+	}
+	freeze("C-3", "2026-11-01T00:00:00Z")
+	freeze("C-4", "2026-11-02T00:00:00Z")
+	freeze("C-3", "2026-11-03T00:00:00Z")
+	want()
+	h.undo()
+	want("delta-1", "delta-2", "delta-3")
+	h.dry()
+	h.imp()
+	freeze("C-3", "2026-11-01T00:00:00Z")
+	want("delta-2", "delta-3")
+	freeze("C-4", "2026-11-02T00:00:00Z")
+	freeze("C-3", "2026-11-03T00:00:00Z")
+	want()
+	h.undo()
+	want("delta-4", "delta-5", "delta-6")
 	h.mustVerify()
 }
 
