@@ -193,7 +193,7 @@ func fillBag(ctx context.Context, tmp string, spec BagSpec) (*Bag, error) {
 }
 
 func copyPayload(ctx context.Context, tmp string, p PayloadFile) (File, error) {
-	src, err := openRegular(p.Source)
+	src, err := OpenRegular(p.Source)
 	if err != nil {
 		return File{}, err
 	}
@@ -266,7 +266,7 @@ func (spec *BagSpec) check() error {
 
 // readAll reads a small file of a bag; a bag can hold anything, so there is a limit.
 func readAll(file string, limit int64) ([]byte, error) {
-	f, err := openRegular(file)
+	f, err := OpenRegular(file)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Digests struct {
 
 // file is FileDigest.
 func (d *Digests) file(path string) (sha string, size int64, err error) {
-	f, err := openRegular(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return "", 0, err
 	}
@@ -109,7 +109,7 @@ type Check struct {
 // OpenChecked is OpenVerified that hashes while the file is read. Nothing that was read may be believed, nor any fault of it told, before
 // Wait said that the file is the right one. Wait or Stop must be called before the file is closed. A digest that is worked out anyway is shared.
 func OpenChecked(path, sha256 string, shared *Digests) (*os.File, *Check, error) {
-	f, err := openRegular(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,8 +165,8 @@ func (r stoppable) ReadAt(p []byte, off int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, off)
 }
 
-// openRegular opens a regular file for reading. It looks before it opens, because opening a named pipe waits for ever.
-func openRegular(path string) (*os.File, error) {
+// OpenRegular opens a regular file for reading. It looks before it opens, because opening a named pipe waits for ever.
+func OpenRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, ioError(path, "opening the file", err)

@@ -18,6 +18,7 @@ import (
 
 	"sheetlift/importers/source"
 	"sheetlift/importers/source/open"
+	"sheetlift/manifests"
 	"sheetlift/mappings"
 	"sheetlift/mappings/presets"
 	"sheetlift/mappings/suggest"
@@ -445,7 +446,7 @@ func cellText(b *source.Block, col, i int) string {
 
 // refusePackaged says what to do with exports that are archives or JSON: nothing in them is a sheet.
 func refusePackaged(path, rel string) error {
-	f, err := os.Open(path)
+	f, err := manifests.OpenRegular(path)
 	if err != nil {
 		return nil // opening it as a book says what is wrong
 	}

@@ -1,7 +1,9 @@
 package pipeline_test
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/xuri/excelize/v2"
 
+	"sheetlift/importers/source"
 	"sheetlift/pipeline"
 )
 
@@ -70,5 +73,20 @@ func TestSheetsOfPeopleAreNotLeftOut(t *testing.T) {
 				t.Errorf("left out: %q", drafts.LeftOut)
 			}
 		})
+	}
+}
+
+// A pipe that nobody writes to is refused at once, wherever it lies; opening it would wait for ever.
+func TestDraftOfAPipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"pipe.csv", "beside.xlsx"} {
+		if err := exec.Command("mkfifo", filepath.Join(dir, name)).Run(); err != nil {
+			t.Skip("this system has no mkfifo")
+		}
+	}
+	_, err := pipeline.Draft(t.Context(), []string{filepath.Join(dir, "pipe.csv")}, pipeline.DraftOptions{Dir: dir, Namespace: uuid.MustParse("0f8b9d0e-94f2-4c0c-9d55-3a8a3f2c7b61")})
+	if !errors.Is(err, source.ErrUnsupported) {
+		t.Errorf("got %v", err)
 	}
 }

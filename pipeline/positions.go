@@ -49,7 +49,7 @@ func ownWorkbook(path string) bool {
 	if !strings.EqualFold(filepath.Ext(path), ".xlsx") {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := manifests.OpenRegular(path)
 	if err != nil {
 		return false
 	}

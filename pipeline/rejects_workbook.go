@@ -223,8 +223,8 @@ func (s *rejectsSheet) row(_ *sheet, b *source.Block, k int, r *rejectedRow) err
 		text := f.Rule + ": " + f.Message + " " + f.Remedy
 		where := ""
 		if f.Column != "" {
-			where = f.Column + ": "
 			col := columnNumber(f.Column)
+			where = fmt.Sprintf("%s (%s in the source): ", source.Letters(ownColumns+col), f.Column)
 			marks[col] = append(marks[col], text)
 			width = max(width, col+1)
 		}
