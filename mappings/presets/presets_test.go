@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,6 +231,61 @@ func TestTrackerOfOtherHeadersIsNotTaken(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s\n%q, want %q", lines, got, want)
+		}
+	}
+}
+
+// A column that sounds like an opt-out and is none of the known layout keeps the draft from being a mapping where the preset gives consents, until a person
+// decides: whoever left by it would come in as given. One that says it of nobody asks nothing, nor does the layout alone.
+func TestOptOutBesideAKnownExport(t *testing.T) {
+	for file, gives := range map[string]bool{
+		"subscribed_members_export_abc.csv": true, "klaviyo.csv": true, "shopify.csv": true, "brevo.csv": true, "brevo-single.csv": true, "hubspot.csv": true, "mailpoet.csv": true, "fides-consent.csv": true,
+		"activecampaign.csv": true, "kit.csv": true, "salesforce-consent.csv": true, "onetrust.csv": true, "cmp.csv": true,
+		"salesforce-contacts.csv": false, "unsubscribed_members_export_abc.csv": false, "cleaned_members_export_abc.csv": false, // no consent can be given by them
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := strings.Split(strings.TrimSpace(strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\"line one\n", "\"line one ")), "\n")
+		for _, column := range [][]string{
+			nil, {"Opt-out", "no", "No", ""}, {"Abgemeldet am", "", "", ""},
+			{"Opt-out", "yes", "no", ""}, {"Unsubscribed at", "2024-05-05", "", ""}, {"Do not contact", "", "yes", "no"}, {"Abgemeldet am", "05.05.2024", "", ""}, {"Afgemeld", "ja", "05-05-2024", "misschien"},
+			{"Désabonné le", "05/05/2024", "", ""}, {"Baja", "sí", "", "no"}, {"Keine Werbung", "x", "", ""},
+		} {
+			lines := slices.Clone(plain)
+			for i := range lines {
+				if column != nil {
+					delimiter := ","
+					if strings.HasPrefix(file, "brevo") {
+						delimiter = ";"
+					}
+					cell := column[0]
+					if i > 0 {
+						cell = column[1+(i-1)%3]
+					}
+					lines[i] += delimiter + cell
+				}
+			}
+			f := Find(sheet(t, file, lines...))
+			if f == nil {
+				t.Errorf("%s with %q is not taken", file, column)
+				continue
+			}
+			text := string(f.Draft(&two).YAML())
+			said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+			_, err := mappings.Parse("x.yaml", []byte(text))
+			asks := err != nil && strings.Contains(err.Error(), ".when")
+			speaks := column != nil && slices.ContainsFunc(column[1:min(len(column), len(lines))], func(cell string) bool { return cell != "" && !strings.EqualFold(cell, "no") })
+			if asks != (gives && speaks) || strings.Contains(text, "in: []") != asks {
+				t.Errorf("%s with %q: asks %v\n%s", file, column, err, text)
+			}
+			if speaks && !strings.Contains(said, `"`+column[0]+`" sounds like an opt-out`) && !strings.Contains(said, `"`+column[0]+`" seems to answer about consent, and the preset does not know it: it sounds like an opt-out`) {
+				t.Errorf("%s with %q: nothing says so\n%s", file, column, text)
+			}
+			if column == nil && gives && strings.Contains(said, "Attention") {
+				t.Errorf("%s draws attention to its own layout\n%s", file, text)
+			}
 		}
 	}
 }
