@@ -54,6 +54,12 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 		r, _ := f.record(&p.Records[0], ctx, used, true)
 		d.Records = append(d.Records, r)
 	}
+	reads := func(col int) bool { return used[source.Letters(col)] }
+	if email, ok := f.roles["email"]; ok && f.asks() {
+		for _, col := range d.Addresses(l, ctx, email, reads) {
+			used[source.Letters(col)] = true
+		}
+	}
 	for i := range l.Columns {
 		if !used[source.Letters(i)] && l.Columns[i].Header != "" {
 			left := strings.TrimPrefix(l.Say(i), "column ")
@@ -70,7 +76,7 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			d.Left = append(d.Left, left)
 		}
 	}
-	d.UnreadOptOuts(l, func(col int) bool { return used[source.Letters(col)] })
+	d.UnreadOptOuts(l, reads)
 	if d.Entity() == "consent" {
 		d.Head = append(d.Head, l.Remarks()...)
 	}

@@ -289,3 +289,57 @@ func TestOptOutBesideAKnownExport(t *testing.T) {
 		}
 	}
 }
+
+// What a column beside a known layout says of an address is a suppression: a bounce is no withdrawal, and no consent that is stated for all rows. Without a
+// column that says so the draft is as it was.
+func TestBouncesBesideAKnownExport(t *testing.T) {
+	const members = "Email Address,First Name,MEMBER_RATING,OPTIN_TIME,LEID,EUID"
+	row := func(n, more string) string {
+		return n + "@example.com,A,2,2024-03-14 09:12:31,10" + n + ",x" + n + more
+	}
+	for name, tc := range map[string]struct {
+		preset, file string
+		lines        []string
+		has, hasNot  []string
+	}{
+		"mailchimp, a status beside the file's name": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",Status", row("a", ",Subscribed"), row("b", ",Cleaned"), row("c", ",Pending")},
+			[]string{"when: { column: Status, not_in: [Cleaned, Pending] }", "- entity: suppression", "bounce: [Cleaned]", "- { column: Status, not_in: [Pending, Subscribed] }"}, nil},
+		"mailchimp, who left beside who bounced": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",Status", row("a", ",Subscribed"), row("b", ",Cleaned"), row("c", ",Unsubscribed")},
+			[]string{"when: { column: Status, not_in: [Cleaned, Unsubscribed] }", "bounce: [Cleaned]", "opt_out: [Unsubscribed]"}, nil},
+		"mailchimp, the time of the bounce": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",CLEAN_TIME", row("a", ","), row("b", ",2024-05-05 10:00:00")},
+			[]string{"when: { column: CLEAN_TIME, blank: true }", "- entity: suppression", "when: { column: CLEAN_TIME, not_blank: true }", "const: bounce", "from: CLEAN_TIME"}, nil},
+		"mailchimp, a file of bounces": {"mailchimp", "cleaned_members_export_1.csv", []string{members + ",Status,CLEAN_TIME", row("a", ",Cleaned,2024-05-05 10:00:00")},
+			[]string{"- entity: suppression"}, []string{"column: Status", "column: CLEAN_TIME"}},
+		"mailchimp, data that was cleaned": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",Data quality", row("a", ",cleaned"), row("b", ",")},
+			nil, []string{"- entity: suppression", "when:"}},
+		"mailchimp, the layout": {"mailchimp", "subscribed_members_export_1.csv", []string{members, row("a", "")},
+			nil, []string{"- entity: suppression", "when:"}},
+		"shopify, a state of the address": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email status", "1,a@example.com,yes,", "2,b@example.com,yes,hard bounce"},
+			[]string{"- entity: suppression", "bounce: [hard bounce]"}, []string{"not_in: [hard bounce]"}},
+		"shopify, a flag": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email bounced", "1,a@example.com,yes,no", "2,b@example.com,yes,yes"},
+			[]string{"- entity: suppression", "const: bounce", "when: { column: Email bounced, in: [yes] }"}, nil},
+		"kit, a flag beside bounces": {"kit", "kit.csv", []string{"first_name,email,created_at,status,Marked as spam", "A,a@example.com,2022-09-10T11:12:13Z,bounced,yes", "B,b@example.com,2022-09-10T11:12:13Z,active,no"},
+			[]string{"const: complaint", "key: [email, channel, reason]"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Find(sheet(t, tc.file, tc.lines...))
+			if f == nil || f.Preset.Name != tc.preset {
+				t.Fatalf("taken for %+v, want %s", f, tc.preset)
+			}
+			text := string(f.Draft(&two).YAML())
+			if _, err := mappings.Parse("x.yaml", []byte(text)); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+			for _, want := range tc.has {
+				if !strings.Contains(strings.ReplaceAll(text, `"`, ""), want) {
+					t.Errorf("does not say %q\n%s", want, text)
+				}
+			}
+			for _, not := range tc.hasNot {
+				if strings.Contains(strings.ReplaceAll(text, `"`, ""), not) {
+					t.Errorf("says %q\n%s", not, text)
+				}
+			}
+		})
+	}
+}
