@@ -142,6 +142,7 @@ func (pl *Plan) decide() []finding.Finding {
 			if c.Unread != nil {
 				list = append(list, pl.unreadRefusals(col, c))
 			}
+			list = append(list, pl.unreadWaiting(col, c)...)
 		}
 	}
 	for _, s := range pl.specs {

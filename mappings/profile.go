@@ -49,6 +49,7 @@ type ColumnProfile struct {
 	Padded     int           `json:"padded,omitempty"`     // texts that begin or end with a space
 	Noes       bool          `json:"noes,omitempty"`       // nothing but yes and no words, a no among them, and not mapped
 	Unread     *Unread       `json:"unread,omitempty"`     // not mapped, and it speaks against consents that its rows give
+	Waiting    []Unread      `json:"waiting,omitempty"`    // not mapped, and by it nobody confirmed consents that its rows give
 	DateShapes *DateEvidence `json:"date_shapes,omitempty"`
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sheetlift/pipeline/finding"
 )
 
 // A column that the mapping does not use and that speaks against consents which its rows give is told, with its cells and without what they say.
@@ -43,6 +45,57 @@ func TestUnreadRefusals(t *testing.T) {
 				}
 				for _, f := range got {
 					if text := fmt.Sprint(f); !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 || strings.Contains(text, "anna") {
+						t.Errorf("%+v", f)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A column that the mapping does not use and by which nobody confirmed consents that are stated for all rows is told: by words of waiting, or by blanks among
+// confirmations. Of a status that the row gives, the words under a header of confirmations are told too.
+func TestUnreadWaiting(t *testing.T) {
+	all, given := record("consent", "", stated), record("consent", "", yesOnly)
+	for _, tc := range []struct {
+		name, mapping string
+		rows          [][]cell
+		want          string // "" for no warning
+		rowsSaid      int
+	}{
+		{"in Dutch", all, sheet("E-mail | Mail | Status", "x | a@example.com | Ingeschreven", "x | b@example.com | Wacht op bevestiging", "x | c@example.com | wacht op bevestiging", "x | d@example.com | "),
+			`column "Status" has, in 2 rows, a word that says that nobody confirmed yet (C3, C4). The mapping does not use the column, and takes consents from these rows: they come in as given.`, 2},
+		{"in English", all, sheet("Mail | State", "a@example.com | pending", "b@example.com | Unconfirmed", "c@example.com | active"), "in 2 rows, a word that says that nobody confirmed yet (B2, B3)", 2},
+		{"in German", all, sheet("Mail | Stand", "a@example.com | ausstehend", "b@example.com | aktiv"), "in 1 row, a word that says that nobody confirmed yet (B2)", 1},
+		{"in French", all, sheet("Mail | État", "a@example.com | en attente", "b@example.com | actif"), "(B2)", 1},
+		{"blank confirmations", all, sheet("Mail | Double opt-in", "a@example.com | 2024-03-14", "b@example.com |", "c@example.com |"), `column "Double opt-in" asks whether an answer was confirmed, and is blank in 2 rows (B3, B4).`, 2},
+		{"blank confirmations at the end", all, sheet("Mail | Bestätigt am", "a@example.com | 14.03.2024", "b@example.com", "c@example.com"), "is blank in 2 rows (B3, B4)", 2},
+		{"no confirmation at all", all, sheet("Mail | Double opt-in | T", "a@example.com | | x", "b@example.com | | y"), "", 0},
+		{"another column confirms, and is used", record("consent", "{ column: DOI, not_blank: true }", stated), sheet("Mail | DOI | Confirm IP", "a@example.com | x | 192.0.2.1", "b@example.com | x |"), "", 0},
+		{"the column is used", record("consent", "{ column: State, in: [active] }", stated), sheet("Mail | State", "a@example.com | pending", "b@example.com | active"), "", 0},
+		{"orders that wait", all, sheet("Mail | Order status | Zahlung", "a@example.com | pending | offen", "b@example.com | done | bezahlt"), "", 0},
+		{"the row says so itself", given, sheet("Mail | S | State", "a@example.com | Y | pending", "b@example.com | Y | active"), "", 0},
+		{"the row says so itself, and nobody confirmed", given, sheet("Mail | S | Double opt-in", "a@example.com | Y | pending", "b@example.com | Y | yes"), "(C2)", 1},
+		{"whoever waits gives no consent", given, sheet("Mail | S | Double opt-in", "a@example.com | N | pending", "b@example.com | Y | yes"), "", 0},
+		{"all refused", record("consent", "", "status: { const: refused, stated_by: { name: A, at: 2026-01-01 } }"), sheet("Mail | State", "a@example.com | pending", "b@example.com | active"), "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, size := range []int{1, 4096} {
+				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
+				if r.err != nil {
+					t.Fatal(r.err)
+				}
+				var got []finding.Finding
+				for _, f := range r.columns {
+					if f.Rule == "consent.waiting_left_out" {
+						got = append(got, f)
+					}
+				}
+				if len(got) != min(len(tc.want), 1) {
+					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
+				}
+				for _, f := range got {
+					if !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 {
 						t.Errorf("%+v", f)
 					}
 				}
