@@ -144,6 +144,9 @@ func (pl *Plan) decide() []finding.Finding {
 			}
 			list = append(list, pl.unreadWaiting(col, c)...)
 		}
+		if c.Remarks != nil {
+			list = append(list, pl.remarksOfLeaving(col, c))
+		}
 	}
 	for _, s := range pl.specs {
 		for j := range s.fields {

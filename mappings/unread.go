@@ -29,6 +29,7 @@ const (
 	unreadWords   unreadKind = "words"   // it holds states or answers
 	unreadWaiting unreadKind = "waiting" // words say that nobody confirmed yet
 	unreadBlank   unreadKind = "blank"   // its header asks whether an answer was confirmed, and the cell is blank
+	unreadRemark  unreadKind = "remark"  // remarks may say that somebody wants no more or left
 )
 
 const (
@@ -56,6 +57,12 @@ const (
 	unreadWaits
 )
 
+// remarkColumn is a column of remarks, which no answer is read from, beside consents.
+type remarkColumn struct {
+	Unread
+	col int
+}
+
 // add counts a row.
 func (u *Unread) add(row int) {
 	if u.Rows++; u.FirstRow == 0 {
@@ -76,6 +83,10 @@ func (p *Profiler) bindUnread(column func(Column) int) error {
 	for _, r := range p.p.Refs {
 		p.used[r.Index] = true
 	}
+	p.decides = map[int]bool{}
+	for _, c := range p.m.program.columnsBut("note") {
+		p.decides[column(c)] = true
+	}
 	for i := range p.m.program.specs {
 		s, err := bindSpec(&p.m.program.specs[i], &p.env, p.m.Zone, column)
 		if err != nil {
@@ -95,6 +106,9 @@ func (p *Profiler) unreadColumns() {
 		return ""
 	}
 	for ; p.looked < max(len(p.columns), len(p.p.Header)); p.looked++ {
+		if HoldsRemarks(header(p.looked)) && !p.decides[p.looked] {
+			p.remarks = append(p.remarks, &remarkColumn{Unread{Kind: unreadRemark}, p.looked})
+		}
 		if p.used[p.looked] {
 			continue
 		}
@@ -120,6 +134,9 @@ func (p *Profiler) unreadRows(b *source.Block, from int) {
 		s.begin()
 	}
 	p.unreadColumns()
+	for _, r := range p.remarks {
+		p.remarkRows(r, b, from)
+	}
 	for _, u := range p.unread {
 		if u.confirms {
 			p.unconfirmedRows(u, b, from)
@@ -153,6 +170,26 @@ func (p *Profiler) unconfirmedRows(u *unreadColumn, b *source.Block, from int) {
 	for i := from; i < b.Rows(); i++ {
 		if !p.skip[i] && (u.col >= len(b.Cols) || Blank(b, u.col, i)) && p.gives(b, i, true) {
 			u.blank.add(b.RowNum[i])
+		}
+	}
+}
+
+// remarkBytes is how much of a remark is looked at.
+const remarkBytes = 1000
+
+// remarkRows counts rows that give a consent and whose remark may say that somebody wants no more or left.
+func (p *Profiler) remarkRows(r *remarkColumn, b *source.Block, from int) {
+	if r.col >= len(b.Cols) {
+		return
+	}
+	cells := b.Cols[r.col]
+	for i := from; i < len(cells); i++ {
+		if cells[i].Kind != source.Text || p.skip[i] {
+			continue
+		}
+		raw := b.Bytes(cells[i])
+		if bytes.IndexByte(raw, ' ') >= 0 && p.saying.SayToStop(raw[:min(len(raw), remarkBytes)]) && p.gives(b, i, false) {
+			r.add(b.RowNum[i])
 		}
 	}
 }
@@ -217,31 +254,49 @@ func (p *Profiler) unreadOf() {
 			c.Waiting = append(c.Waiting, u.blank)
 		}
 	}
+	for _, r := range p.remarks {
+		if r.Rows > 0 {
+			p.columns[r.col].Remarks = &r.Unread
+		}
+	}
 }
+
+// comeIn is what becomes of consents of rows in which a column that the mapping does not use says something else.
+const comeIn = "The mapping does not use the column, and takes consents from these rows: they come in as given."
 
 // unreadRefusals warns of a column that the mapping does not use and that speaks against consents which its rows give.
 func (pl *Plan) unreadRefusals(col int, c *ColumnProfile) finding.Finding {
-	what := map[unreadKind]string{
-		unreadOptOut: "sounds like an opt-out, and %s of it %s something other than no",
-		unreadWords:  "has, in %s, a word that speaks against consent%.0s",
+	n := c.Unread.Rows
+	rows := finding.Count(n, "row", "rows")
+	what := "has, in " + rows + ", a word that speaks against consent"
+	if c.Unread.Kind == unreadOptOut {
+		what = "sounds like an opt-out, and " + rows + " of it " + finding.Word(n, "says", "say") + " something other than no"
 	}
-	return pl.unread("consent.refusal_left_out", col, c, c.Unread, what[c.Unread.Kind])
+	return pl.unread("consent.refusal_left_out", col, c, c.Unread, what, comeIn)
 }
 
 // unreadWaiting warns of a column that the mapping does not use and by which nobody confirmed consents that its rows give.
 func (pl *Plan) unreadWaiting(col int, c *ColumnProfile) (list []finding.Finding) {
-	what := map[unreadKind]string{
-		unreadWaiting: "has, in %s, a word that says that nobody confirmed yet%.0s",
-		unreadBlank:   "asks whether an answer was confirmed, and is blank in %s%.0s",
-	}
 	for i := range c.Waiting {
-		list = append(list, pl.unread("consent.waiting_left_out", col, c, &c.Waiting[i], what[c.Waiting[i].Kind]))
+		u := &c.Waiting[i]
+		rows := finding.Count(u.Rows, "row", "rows")
+		what := "has, in " + rows + ", a word that says that nobody confirmed yet"
+		if u.Kind == unreadBlank {
+			what = "asks whether an answer was confirmed, and is blank in " + rows
+		}
+		list = append(list, pl.unread("consent.waiting_left_out", col, c, u, what, comeIn))
 	}
 	return list
 }
 
-// unread is a finding about the rows in which a column that the mapping does not use says something of consents that they give.
-func (pl *Plan) unread(rule string, col int, c *ColumnProfile, u *Unread, what string) finding.Finding {
+// remarksOfLeaving warns of a column of remarks some of which may say that somebody wants no more or left.
+func (pl *Plan) remarksOfLeaving(col int, c *ColumnProfile) finding.Finding {
+	return pl.unread("consent.remark_left_out", col, c, c.Remarks, "holds remarks, and in "+finding.Count(c.Remarks.Rows, "row one", "rows they")+" may say that somebody wants no more or left",
+		"No answer is read from it, and the mapping takes consents from these rows: they come in as given.")
+}
+
+// unread is a finding about the rows in which a column says something of consents that they give, and that no answer is read from.
+func (pl *Plan) unread(rule string, col int, c *ColumnProfile, u *Unread, what, so string) finding.Finding {
 	f := pl.at(rule, col, "")
 	f.Row, f.LastRow, f.Rows = u.FirstRow, u.LastRow, u.Rows
 	var cells []string
@@ -251,7 +306,6 @@ func (pl *Plan) unread(rule string, col int, c *ColumnProfile, u *Unread, what s
 	if more := u.Rows - len(cells); more > 0 {
 		cells = append(cells, fmt.Sprintf("and %d more", more))
 	}
-	rows := finding.Count(u.Rows, "row", "rows")
-	f.Message = fmt.Sprintf("%s "+what+" (%s). The mapping does not use the column, and takes consents from these rows: they come in as given.", quoteName(c.Name), rows, finding.Word(u.Rows, "says", "say"), strings.Join(cells, ", "))
+	f.Message = quoteName(c.Name) + " " + what + " (" + strings.Join(cells, ", ") + "). " + so
 	return f
 }

@@ -104,6 +104,52 @@ func TestUnreadWaiting(t *testing.T) {
 	}
 }
 
+// Remarks by which somebody may have left are told beside consents that their rows give, whether the mapping keeps them as notes or not, and without what
+// they say.
+func TestUnreadRemarks(t *testing.T) {
+	given := record("consent", "", yesOnly)
+	noted := record("consent", "", yesOnly, "note: Notes")
+	for _, tc := range []struct {
+		name, mapping string
+		rows          [][]cell
+		want          string // "" for no warning
+		rowsSaid      int
+	}{
+		{"in English", given, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete", "b@example.com | Y | pays in cash", "c@example.com | Y | anna berg wants no mail", "d@example.com | Y |"),
+			`column "Notes" holds remarks, and in 2 rows they may say that somebody wants no more or left (C2, C4). No answer is read from it, and the mapping takes consents from these rows: they come in as given.`, 2},
+		{"kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete"), "and in 1 row one may say that somebody wants no more or left (C2).", 1},
+		{"in German", given, sheet("Mail | S | Bemerkungen", "a@example.com | Y | bitte löschen", "b@example.com | Y | zahlt bar"), "(C2)", 1},
+		{"in French", record("consent", "", stated), sheet("Mail | Remarques", "a@example.com | ne souhaite plus recevoir"), "(B2)", 1},
+		{"whoever refuses anyway", record("consent", "", yesAndNo), sheet("Mail | S | Notes", "a@example.com | N | please delete", "b@example.com | Y | pays in cash"), "", 0},
+		{"another record takes it", given + record("suppression", "{ column: Notes, matches: delete }", byMail, blocked), sheet("Mail | S | Notes", "a@example.com | Y | please delete"), "", 0},
+		{"no remarks by its header", given, sheet("Mail | S | Street", "a@example.com | Y | please delete"), "", 0},
+		{"a list of cases", "  - entity: case\n    key: [external_id]\n    fields: { external_id: Mail, request_type: { const: objection }, status: { const: open }, received_at: { from: R, zone: UTC } }\n", sheet("Mail | R | Notes", "a@example.com | 2026-03-01 | please delete"), "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, size := range []int{1, 4096} {
+				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
+				if r.err != nil {
+					t.Fatal(r.err)
+				}
+				var got []finding.Finding
+				for _, f := range r.columns {
+					if f.Rule == "consent.remark_left_out" {
+						got = append(got, f)
+					}
+				}
+				if len(got) != min(len(tc.want), 1) {
+					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
+				}
+				for _, f := range got {
+					if text := fmt.Sprint(f); !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 || strings.Contains(text, "anna") || strings.Contains(text, "löschen") {
+						t.Errorf("%+v", f)
+					}
+				}
+			}
+		})
+	}
+}
+
 // Neither is a list without a header passed over.
 func TestUnreadRefusalsWithoutAHeader(t *testing.T) {
 	const m = "version: 1\nmapping: m\nheader: { none: true }\nrecords:\n  - entity: consent\n    key: [email]\n    fields:\n      email: { from: { letter: A } }\n      " + stated + "\n"
