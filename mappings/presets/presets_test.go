@@ -318,6 +318,8 @@ func TestBouncesBesideAKnownExport(t *testing.T) {
 			[]string{"- entity: suppression", "bounce: [hard bounce]"}, []string{"not_in: [hard bounce]"}},
 		"shopify, a flag": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email bounced", "1,a@example.com,yes,no", "2,b@example.com,yes,yes"},
 			[]string{"- entity: suppression", "const: bounce", "when: { column: Email bounced, in: [yes] }"}, nil},
+		"shopify, a flag of nobody": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email bounced", "1,a@example.com,yes,no", "2,b@example.com,yes,no"},
+			[]string{`does not name: D Email bounced.`}, []string{"- entity: suppression"}},
 		"kit, a flag beside bounces": {"kit", "kit.csv", []string{"first_name,email,created_at,status,Marked as spam", "A,a@example.com,2022-09-10T11:12:13Z,bounced,yes", "B,b@example.com,2022-09-10T11:12:13Z,active,no"},
 			[]string{"const: complaint", "key: [email, channel, reason]"}, nil},
 	} {

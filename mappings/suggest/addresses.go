@@ -1,7 +1,6 @@
 package suggest
 
 import (
-	"maps"
 	"slices"
 
 	"sheetlift/importers"
@@ -25,7 +24,6 @@ func (d *Draft) Addresses(l *Look, ctx *Context, email int, used func(col int) b
 	for col := range l.Columns {
 		s.used[col] = used(col) || l.optsOut(col) != mappings.NoOptOut // those are asked about
 	}
-	before := maps.Clone(s.used)
 	s.answers = slices.DeleteFunc(s.answers, func(col int) bool { return slices.ContainsFunc(l.Columns[col].sortedWords(), s.ofContact) })
 	list := slices.Concat(s.reasons(), s.flags())
 	others := slices.ContainsFunc(d.Records, func(r Record) bool { return r.Entity == "suppression" })
@@ -36,7 +34,7 @@ func (d *Draft) Addresses(l *Look, ctx *Context, email int, used func(col int) b
 		order(&list[i])
 	}
 	for col := range l.Columns {
-		if s.used[col] && !before[col] {
+		if name := l.Name(col); slices.ContainsFunc(list, func(r Record) bool { return r.When[0].Column == name }) {
 			read = append(read, col)
 			d.notStated(l, col)
 		}
