@@ -194,7 +194,10 @@ func (c Column) resolve(folded, shown []string) (col int, message, remedy string
 }
 
 // columnsOf lists every column a program names, each once.
-func (p *program) columnsOf() []Column {
+func (p *program) columnsOf() []Column { return p.columnsBut("") }
+
+// columnsBut is columnsOf without those that only a field of this name is read from.
+func (p *program) columnsBut(field string) []Column {
 	var list []Column
 	add := func(c Column) {
 		if !slices.Contains(list, c) {
@@ -211,7 +214,9 @@ func (p *program) columnsOf() []Column {
 		}
 		for j := range s.fields {
 			for _, c := range s.fields[j].from {
-				add(c)
+				if field == "" || s.fields[j].field.Name != field {
+					add(c)
+				}
 			}
 			for k := range s.fields[j].when {
 				add(s.fields[j].when[k].column)

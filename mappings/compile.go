@@ -160,6 +160,10 @@ func (pl *Plan) decide() []finding.Finding {
 			if c.Unread != nil {
 				list = append(list, pl.unreadRefusals(col, c))
 			}
+			list = append(list, pl.unreadWaiting(col, c)...)
+		}
+		if c.Remarks != nil {
+			list = append(list, pl.remarksOfLeaving(col, c))
 		}
 	}
 	for _, s := range pl.specs {

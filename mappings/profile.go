@@ -49,6 +49,8 @@ type ColumnProfile struct {
 	Padded     int           `json:"padded,omitempty"`     // texts that begin or end with a space
 	Noes       bool          `json:"noes,omitempty"`       // nothing but yes and no words, a no among them, and not mapped
 	Unread     *Unread       `json:"unread,omitempty"`     // not mapped, and it speaks against consents that its rows give
+	Waiting    []Unread      `json:"waiting,omitempty"`    // not mapped, and by it nobody confirmed consents that its rows give
+	Remarks    *Unread       `json:"remarks,omitempty"`    // of remarks that may say that somebody left, beside consents that their rows give
 	DateShapes *DateEvidence `json:"date_shapes,omitempty"`
 }
 
@@ -158,9 +160,13 @@ type Profiler struct {
 	drops []*dropStats
 
 	unread []*unreadColumn
-	looked int          // columns that were looked at for those
-	used   map[int]bool // columns that the mapping uses
-	beside []*boundSpec // for the rows of those that it does not
+
+	remarks []*remarkColumn
+	saying  Remarks
+	decides map[int]bool // columns that more than remarks are read from
+	looked  int          // columns that were looked at for those
+	used    map[int]bool // columns that the mapping uses
+	beside  []*boundSpec // for the rows of those that it does not
 
 	dates []int // columns whose date evidence is wanted
 	named namedHeader

@@ -448,11 +448,7 @@ func (p *Profiler) Done() (*Profile, error) {
 			return nil, p.fault(0, "the sheet has no "+r.Column.String(), fmt.Sprintf("its last column is %s", source.Letters(max(len(p.columns), len(p.p.Header))-1)), p.have())
 		}
 	}
-	for _, u := range p.unread {
-		if u.Rows > 0 && !(u.Kind == unreadWords && p.columns[u.col].Distinct > unreadWordsMost) {
-			p.columns[u.col].Unread = &u.Unread
-		}
-	}
+	p.unreadOf()
 	p.p.Columns = make([]ColumnProfile, 0, len(p.columns))
 	grants := slices.ContainsFunc(p.specs, func(s *profiledSpec) bool { return s.entity.Name == "consent" && s.grants() })
 	for col, c := range p.columns {

@@ -21,6 +21,11 @@ var AnswerWords = map[string]string{
 	"objection": "objection|objected|widerspruch|opposition|oposición|opposizione|oposição|bezwaar|do not contact",
 }
 
+// WaitingWords are words for an answer that was given and not confirmed, in the seven languages, parted by |.
+const WaitingWords = "not yet|noch nicht|pas encore|todavía no|aún no|non ancora|ainda não|nog niet|pending|waiting|unconfirmed|not confirmed|not activated|unactivated|validating|awaiting confirmation|pending confirmation|confirmation pending|confirmation sent|ausstehend|offen|nicht bestätigt|unbestätigt|bestätigung ausstehend|" +
+	"non confirmé|non confirmée|en attente|en attente de confirmation|no confirmado|no confirmada|sin confirmar|pendiente|pendiente de confirmación|non confermato|non confermata|in attesa|in attesa di conferma|" +
+	"não confirmado|não confirmada|pendente|aguardando confirmação|niet bevestigd|onbevestigd|in afwachting|wacht op bevestiging"
+
 // SameWord is the form in which words of cells are compared: without case, and blanks, _ and - are one.
 func SameWord(s string) string {
 	s = fold(s)
@@ -71,6 +76,21 @@ func saysOf(word string, as ...string) bool {
 		}
 	}
 	return false
+}
+
+// waiting are the words for an answer that nobody confirmed, as SameWord has them.
+var waiting = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.SplitSeq(WaitingWords, "|") {
+		m[SameWord(w)] = true
+	}
+	return m
+}()
+
+// saysWaiting reports whether a word says that nobody confirmed yet, whatever marks stand around it.
+func saysWaiting(word string) bool {
+	bare := strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
+	return waiting[SameWord(word)] || waiting[SameWord(bare)]
 }
 
 // lostRefusal is a null token that says no.

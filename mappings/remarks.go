@@ -89,16 +89,19 @@ const remarkWordsMost = 1 << 15
 func (r *Remarks) SayToStop(remark []byte) bool {
 	var all remarkWord
 	for rest := remark; len(rest) > 0; {
-		n := 0
+		n, digits := 0, 0
 		for n < len(rest) && inWord[rest[n]] {
+			if rest[n] <= '9' && rest[n] >= '0' {
+				digits++
+			}
 			n++
 		}
-		if n > 0 {
+		if n > digits { // a number says nothing
 			all |= r.word(rest[:n])
 		}
 		rest = rest[min(n+1, len(rest)):]
 	}
-	return (all.stops() || all&saysPart > 0) && SaysToStop(string(remark))
+	return all.stops() || all&saysPart > 0 && SaysToStop(string(remark)) // opt in and opt out are one word
 }
 
 // word tells what a word may say. Other signs than those of ASCII may part words, so that it may be several.

@@ -339,6 +339,8 @@ var rowCases = []rowCase{
 	{"keys that differ in case", withField(), sheet("Mail | S", "a@example.com | Y", "A@example.com | Y"), false, Accepted, "", nil, []string{"key.case_only"}},
 	{"unmapped column", withField(), sheet("Mail | S | Sort", "a@example.com | Y | 7"), false, Accepted, "", nil, []string{"column.unmapped"}},
 	{"noes that the mapping does not use", withField(), sheet("Mail | S | Abo", "a@example.com | Y | N", "b@example.com | Y | ja"), false, Accepted, "", nil, []string{"column.unmapped", "consent.refusal_left_out"}},
+	{"words of waiting that the mapping does not use", one("consent", "email", "email: Mail", stated), sheet("Mail | State", "a@example.com | pending", "b@example.com | active"), false, Accepted, "", nil, []string{"column.unmapped", "consent.waiting_left_out"}},
+	{"remarks of leaving", withField(), sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete"), false, Accepted, "", nil, []string{"column.unmapped", "consent.remark_left_out"}},
 	{"yeses that the mapping does not use", withField(), sheet("Mail | S | Abo", "a@example.com | Y | Y"), false, Accepted, "", nil, []string{"column.unmapped"}},
 	{"other words than yes and no", withField(), sheet("Mail | S | Abo", "a@example.com | Y | N", "b@example.com | Y | blue"), false, Accepted, "", nil, []string{"column.unmapped"}},
 	{"noes that answer an ordinary question", withField(), sheet("Mail | S | VIP (yes/no)", "a@example.com | Y | no"), false, Accepted, "", nil, []string{"column.unmapped"}},

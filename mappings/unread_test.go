@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sheetlift/pipeline/finding"
 )
 
 // A column that the mapping does not use and that speaks against consents which its rows give is told, with its cells and without what they say.
@@ -43,6 +45,103 @@ func TestUnreadRefusals(t *testing.T) {
 				}
 				for _, f := range got {
 					if text := fmt.Sprint(f); !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 || strings.Contains(text, "anna") {
+						t.Errorf("%+v", f)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A column that the mapping does not use and by which nobody confirmed consents that are stated for all rows is told: by words of waiting, or by blanks among
+// confirmations. Of a status that the row gives, the words under a header of confirmations are told too.
+func TestUnreadWaiting(t *testing.T) {
+	all, given := record("consent", "", stated), record("consent", "", yesOnly)
+	for _, tc := range []struct {
+		name, mapping string
+		rows          [][]cell
+		want          string // "" for no warning
+		rowsSaid      int
+	}{
+		{"in Dutch", all, sheet("E-mail | Mail | Status", "x | a@example.com | Ingeschreven", "x | b@example.com | Wacht op bevestiging", "x | c@example.com | wacht op bevestiging", "x | d@example.com | "),
+			`column "Status" has, in 2 rows, a word that says that nobody confirmed yet (C3, C4). The mapping does not use the column, and takes consents from these rows: they come in as given.`, 2},
+		{"in English", all, sheet("Mail | State", "a@example.com | pending", "b@example.com | Unconfirmed", "c@example.com | active"), "in 2 rows, a word that says that nobody confirmed yet (B2, B3)", 2},
+		{"in German", all, sheet("Mail | Stand", "a@example.com | ausstehend", "b@example.com | aktiv"), "in 1 row, a word that says that nobody confirmed yet (B2)", 1},
+		{"in French", all, sheet("Mail | État", "a@example.com | en attente", "b@example.com | actif"), "(B2)", 1},
+		{"blank confirmations", all, sheet("Mail | Double opt-in", "a@example.com | 2024-03-14", "b@example.com |", "c@example.com |"), `column "Double opt-in" asks whether an answer was confirmed, and is blank in 2 rows (B3, B4).`, 2},
+		{"blank confirmations at the end", all, sheet("Mail | Bestätigt am", "a@example.com | 14.03.2024", "b@example.com", "c@example.com"), "is blank in 2 rows (B3, B4)", 2},
+		{"no confirmation at all", all, sheet("Mail | Double opt-in | T", "a@example.com | | x", "b@example.com | | y"), "", 0},
+		{"another column confirms, and is used", record("consent", "{ column: DOI, not_blank: true }", stated), sheet("Mail | DOI | Confirm IP", "a@example.com | x | 192.0.2.1", "b@example.com | x |"), "", 0},
+		{"the column is used", record("consent", "{ column: State, in: [active] }", stated), sheet("Mail | State", "a@example.com | pending", "b@example.com | active"), "", 0},
+		{"orders that wait", all, sheet("Mail | Order status | Zahlung", "a@example.com | pending | offen", "b@example.com | done | bezahlt"), "", 0},
+		{"the row says so itself", given, sheet("Mail | S | State", "a@example.com | Y | pending", "b@example.com | Y | active"), "", 0},
+		{"the row says so itself, and nobody confirmed", given, sheet("Mail | S | Double opt-in", "a@example.com | Y | pending", "b@example.com | Y | yes"), "(C2)", 1},
+		{"whoever waits gives no consent", given, sheet("Mail | S | Double opt-in", "a@example.com | N | pending", "b@example.com | Y | yes"), "", 0},
+		{"all refused", record("consent", "", "status: { const: refused, stated_by: { name: A, at: 2026-01-01 } }"), sheet("Mail | State", "a@example.com | pending", "b@example.com | active"), "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, size := range []int{1, 4096} {
+				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
+				if r.err != nil {
+					t.Fatal(r.err)
+				}
+				var got []finding.Finding
+				for _, f := range r.columns {
+					if f.Rule == "consent.waiting_left_out" {
+						got = append(got, f)
+					}
+				}
+				if len(got) != min(len(tc.want), 1) {
+					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
+				}
+				for _, f := range got {
+					if !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 {
+						t.Errorf("%+v", f)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Remarks by which somebody may have left are told beside consents that their rows give, whether the mapping keeps them as notes or not, and without what
+// they say.
+func TestUnreadRemarks(t *testing.T) {
+	given := record("consent", "", yesOnly)
+	noted := record("consent", "", yesOnly, "note: Notes")
+	for _, tc := range []struct {
+		name, mapping string
+		rows          [][]cell
+		want          string // "" for no warning
+		rowsSaid      int
+	}{
+		{"in English", given, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete", "b@example.com | Y | pays in cash", "c@example.com | Y | anna berg wants no mail", "d@example.com | Y |"),
+			`column "Notes" holds remarks, and in 2 rows they may say that somebody wants no more or left (C2, C4). No answer is read from it, and the mapping takes consents from these rows: they come in as given.`, 2},
+		{"kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete"), "and in 1 row one may say that somebody wants no more or left (C2).", 1},
+		{"in German", given, sheet("Mail | S | Bemerkungen", "a@example.com | Y | bitte löschen", "b@example.com | Y | zahlt bar"), "(C2)", 1},
+		{"in French", record("consent", "", stated), sheet("Mail | Remarques", "a@example.com | ne souhaite plus recevoir"), "(B2)", 1},
+		{"whoever refuses anyway", record("consent", "", yesAndNo), sheet("Mail | S | Notes", "a@example.com | N | please delete", "b@example.com | Y | pays in cash"), "", 0},
+		{"another record takes it", given + record("suppression", "{ column: Notes, matches: delete }", byMail, blocked), sheet("Mail | S | Notes", "a@example.com | Y | please delete"), "", 0},
+		{"no remarks by its header", given, sheet("Mail | S | Street", "a@example.com | Y | please delete"), "", 0},
+		{"a list of cases", "  - entity: case\n    key: [external_id]\n    fields: { external_id: Mail, request_type: { const: objection }, status: { const: open }, received_at: { from: R, zone: UTC } }\n", sheet("Mail | R | Notes", "a@example.com | 2026-03-01 | please delete"), "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, size := range []int{1, 4096} {
+				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
+				if r.err != nil {
+					t.Fatal(r.err)
+				}
+				var got []finding.Finding
+				for _, f := range r.columns {
+					if f.Rule == "consent.remark_left_out" {
+						got = append(got, f)
+					}
+				}
+				if len(got) != min(len(tc.want), 1) {
+					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
+				}
+				for _, f := range got {
+					if text := fmt.Sprint(f); !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 || strings.Contains(text, "anna") || strings.Contains(text, "löschen") {
 						t.Errorf("%+v", f)
 					}
 				}

@@ -429,7 +429,7 @@ type Fault struct {
 	Message string `json:"message"`
 	Remedy  string `json:"remedy,omitempty"`
 
-	RejectedBy []RejectedBy `json:"rejected_by,omitempty"` // trace of a cell: by what its row was rejected
+	RejectedBy []RejectedBy `json:"rejected_by,omitempty"` // trace of a cell or a key: by what its row was rejected
 }
 
 // FaultSchema is the form of a Fault.

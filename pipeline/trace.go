@@ -23,7 +23,7 @@ type ErrNoSuchRecord struct {
 	Entity string
 	Row    int64  // 0 if an external id was asked for
 	NotYet bool   // an import is unfinished: the record may be one that is not in yet
-	Why    string // if it is known of the row
+	Why    string // if it is known of the row, or of rows that have the key
 	Remedy string
 
 	Rejected []RejectedBy // by what the row was rejected
@@ -31,14 +31,14 @@ type ErrNoSuchRecord struct {
 
 // Error says so without the id, which may be personal.
 func (e *ErrNoSuchRecord) Error() string {
+	text := fmt.Sprintf("the register holds no %s under that external id from this batch's systems", e.Entity)
 	if e.Row > 0 {
-		text := fmt.Sprintf("the register holds no record from row %d of that sheet in this batch", e.Row)
-		if e.Why != "" {
-			text += ": " + e.Why
-		}
-		return text
+		text = fmt.Sprintf("the register holds no record from row %d of that sheet in this batch", e.Row)
 	}
-	return fmt.Sprintf("the register holds no %s under that external id from this batch's systems", e.Entity)
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text
 }
 
 // Trace leads from an external id to the records under it, the cells they came from and, for consent, the effective state with
@@ -92,7 +92,14 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, err
 	}
 	if len(r.Records) == 0 {
-		return nil, (&ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}).asOf(r.Unfinished)
+		none := &ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}
+		if err := p.noRecordOf(ctx, e, externalID, none); err != nil {
+			return nil, err
+		}
+		if none.Why != "" { // whatever is not in yet
+			return nil, none
+		}
+		return nil, none.asOf(r.Unfinished)
 	}
 	if err := p.addOpposed(ctx, r); err != nil {
 		return nil, err

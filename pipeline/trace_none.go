@@ -23,10 +23,11 @@ import (
 // A cell that leads to no record is told why: its file, sheet or row is none of the batch's, its row holds no data, or the row was rejected or
 // skipped, by which rule and at which cell. It is looked up in what the dry-run recorded, and nothing of it is a value.
 
-// RejectedBy is one fault of the row that a cell reference means. It holds no personal value.
+// RejectedBy is one fault of the row that a cell reference means, or that has a key. It holds no personal value.
 type RejectedBy struct {
 	Rule    string `json:"rule"`
 	Source  string `json:"source"`
+	Row     int    `json:"row"`
 	Cell    string `json:"cell,omitempty"` // empty if it is one of the row as a whole
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
@@ -219,7 +220,7 @@ func (e *ErrNoSuchRecord) reject(by string, r *rejectedRow) {
 		faults = []rejectedBy{{Rule: r.Rule, Message: rule.Meaning, Remedy: rule.Remedy}}
 	}
 	for _, f := range faults {
-		x := RejectedBy{Rule: f.Rule, Source: r.Source, Message: f.Message, Remedy: f.Remedy}
+		x := RejectedBy{Rule: f.Rule, Source: r.Source, Row: r.Row, Message: f.Message, Remedy: f.Remedy}
 		if f.Column != "" {
 			x.Cell = f.Column + strconv.Itoa(r.Row)
 		}

@@ -110,6 +110,78 @@ func TestTraceOfARejectedRow(t *testing.T) {
 	})
 }
 
+// noRecordOf is what a trace of a key says that leads to no record: message and remedy, and by what its rows were rejected.
+func (h *house) noRecordOf(entity, key string) (string, []string) {
+	h.t.Helper()
+	r, err := h.open().Trace(h.t.Context(), entity, key, false)
+	var none *pipeline.ErrNoSuchRecord
+	if !errors.As(err, &none) {
+		h.t.Fatalf("%s: %+v, %v", key, r, err)
+	}
+	var by []string
+	for _, x := range none.Rejected {
+		if x.Message == "" || x.Remedy == "" || x.Row == 0 {
+			h.t.Errorf("%s: %+v", key, x)
+		}
+		by = append(by, strings.TrimSpace(x.Rule+" "+x.Cell))
+	}
+	return none.Error() + "\n" + none.Remedy, by
+}
+
+// The key of a row that was rejected or skipped names row, rule, cell and remedy, as a cell of that row does, before the import and after it.
+func TestTraceOfARejectedKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		yes := receipt("C-1", "S-1,one@example.com", "Y", "2025-03-01T10:00:00Z")
+		bad := receipt("C-2", "S-2,two@example.com", "perhaps", "2025-31-31T10:00:00Z")
+		h := newHouse(t, url, rows([]string{
+			yes,
+			bad,
+			receipt("C-3", "S-3,three@example.com", "", "2025-03-01T10:00:00Z"),
+			receipt("C-4", "S-4,four@example.com", "Y", "2025-03-01T10:00:00Z"),
+			receipt("C-4", "S-4,four@example.com", "N", "2025-03-01T10:00:00Z"),
+		}, nil, nil))
+		if text, by := h.noRecordOf("consent", "C-2"); len(by) > 0 || strings.Contains(text, "rejected") {
+			t.Errorf("before any dry-run: %s", text)
+		}
+		h.mustRun(pipeline.DryRun)
+		for _, until := range []string{"the dry-run", "the import"} {
+			if until == "the import" {
+				h.mustRun(pipeline.Import)
+			}
+			text, by := h.noRecordOf("consent", "C-2")
+			wants(t, until, text, "holds no consent", "row 3 of source consents has that key, and the dry-run rejected it, by enum.unmapped at F3, date.invalid at G3", "\nenum.unmapped at F3: ", "\ndate.invalid at G3: ")
+			if got := strings.Join(by, ", "); got != "enum.unmapped F3, date.invalid G3" {
+				t.Errorf("after %s: rejected by %s", until, got)
+			}
+			text, by = h.noRecordOf("consent", "C-4")
+			wants(t, until, text, "row 5 of source consents has that key", "row 6 of source consents has that key", "key.multiple_match")
+			if len(by) != 2 || strings.Count(text, "\nkey.multiple_match: ") != 1 {
+				t.Errorf("after %s: %v\n%s", until, by, text)
+			}
+			text, _ = h.noRecordOf("consent", "C-3")
+			wants(t, until, text, "row 4 of source consents has that key, and the dry-run skipped it, by consent.no_answer")
+			for _, other := range [][2]string{{"consent", "C-9"}, {"purpose", "C-2"}} {
+				text, by = h.noRecordOf(other[0], other[1])
+				if wants(t, until, text, "give the key as the source has it"); len(by) > 0 || strings.Contains(text, "rejected") {
+					t.Errorf("after %s: %s", until, text)
+				}
+			}
+		}
+		h.mustRun(pipeline.Reconcile)
+		h.write("consents.csv", consentHeader+yes+"\n"+receipt("C-2", "S-2,two@example.com", "maybe", "2025-03-01T10:00:00Z")+"\n")
+		h.snapshot(pipeline.Delta, "consents.csv")
+		h.mustRun(pipeline.DryRun)
+		text, by := h.noRecordOf("consent", "C-2")
+		wants(t, "a delta", text, "the dry-run of snapshot delta-1 rejected it, by enum.unmapped at F3")
+		if len(by) != 1 {
+			t.Errorf("a delta: %v", by)
+		}
+		text, _ = h.noRecordOf("consent", "C-3") // not in the fresh export
+		wants(t, "a delta", text, "the dry-run skipped it")
+	})
+}
+
 // What is said of a row rests on the lists as they were recorded.
 func TestTraceOfARejectedRowByAChangedList(t *testing.T) {
 	t.Parallel()

@@ -68,9 +68,9 @@ func newTrace(std stdio) *cobra.Command {
 		Short: "Lead from a record's key in the source to the record and the cells it came from, or from a cell to its records",
 		Long: `A cell is FILE!SHEET!B17, or FILE!B17 for a text file, the file as batch.yaml names it. Shows the records that the register holds under a
 key of the source, the cells each came from, and for consent the state that is in force now, with its reason. Of a cell whose row gave no
-record it says why: by which rules the row was rejected or skipped, or what there is not. While an import or an undo is
-unfinished, that is the state so far, and a record that is not found may not be in yet; the exit code is 3 then, and 2 where no record has
-the key. Personal values are masked; --reveal shows them, and leaves an event with your name in the register. A key of several fields is
+record it says why: by which rules the row was rejected or skipped, or what there is not; of a key without a record, by which a row with that
+key was. While an import or an undo is unfinished, that is the state so far, and a record that is not found may not be in yet; the exit code
+is 3 then, and 2 where no record has the key. Personal values are masked; --reveal shows them, and leaves an event with your name in the register. A key of several fields is
 their values joined by |.`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -54,22 +54,44 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 		r, _ := f.record(&p.Records[0], ctx, used, true)
 		d.Records = append(d.Records, r)
 	}
+	reads := func(col int) bool { return used[source.Letters(col)] }
+	if email, ok := f.roles["email"]; ok && f.asks() {
+		for _, col := range d.Addresses(l, ctx, email, reads) {
+			used[source.Letters(col)] = true
+		}
+	}
 	for i := range l.Columns {
 		if !used[source.Letters(i)] && l.Columns[i].Header != "" {
 			left := strings.TrimPrefix(l.Say(i), "column ")
-			if l.Answers(i) {
+			switch {
+			case l.Answers(i) && l.MayOptOut(i):
+				d.Head = append(d.Head, "Attention: "+l.Say(i)+" seems to answer about consent, and the preset does not know it: it sounds like an opt-out, and where it is one, a yes in it counts; add a record for it.")
+			case l.Answers(i):
 				d.Head = append(d.Head, "Attention: "+l.Say(i)+" seems to answer about consent, and the preset does not know it: where it does, a no in it counts; add a record for it.")
-			} else if l.Opposes(i) && f.asks() {
+			case l.MayOptOut(i) && f.asks() && l.Columns[i].Filled > 0 && !f.Preset.documents(l.Columns[i].Header):
+				d.Head = append(d.Head, "Attention: "+l.Say(i)+" sounds like an opt-out, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
+			case l.Opposes(i) && f.asks():
 				d.Head = append(d.Head, "Attention: "+l.Say(i)+" holds words that speak against consent, and the preset does not know it: where it says who must not be contacted, add a record for it.")
 			}
 			d.Left = append(d.Left, left)
 		}
 	}
+	d.UnreadOptOuts(l, reads)
 	if d.Entity() == "consent" {
 		d.Head = append(d.Head, l.Remarks()...)
 	}
 	d.Tables(l, f.second, f.beside, d.Entity(), ctx)
 	return d
+}
+
+// documents reports whether the layout that the preset knows has a column of this header.
+func (p *Preset) documents(header string) bool {
+	for _, headers := range p.Columns {
+		if slices.ContainsFunc(headers, func(h string) bool { return loose(h) == loose(header) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // asks reports whether the preset's rows are about consent.

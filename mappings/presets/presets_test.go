@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,5 +232,116 @@ func TestTrackerOfOtherHeadersIsNotTaken(t *testing.T) {
 		if got != want {
 			t.Errorf("%s\n%q, want %q", lines, got, want)
 		}
+	}
+}
+
+// A column that sounds like an opt-out and is none of the known layout keeps the draft from being a mapping where the preset gives consents, until a person
+// decides: whoever left by it would come in as given. One that says it of nobody asks nothing, nor does the layout alone.
+func TestOptOutBesideAKnownExport(t *testing.T) {
+	for file, gives := range map[string]bool{
+		"subscribed_members_export_abc.csv": true, "klaviyo.csv": true, "shopify.csv": true, "brevo.csv": true, "brevo-single.csv": true, "hubspot.csv": true, "mailpoet.csv": true, "fides-consent.csv": true,
+		"activecampaign.csv": true, "kit.csv": true, "salesforce-consent.csv": true, "onetrust.csv": true, "cmp.csv": true,
+		"salesforce-contacts.csv": false, "unsubscribed_members_export_abc.csv": false, "cleaned_members_export_abc.csv": false, // no consent can be given by them
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := strings.Split(strings.TrimSpace(strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\"line one\n", "\"line one ")), "\n")
+		for _, column := range [][]string{
+			nil, {"Opt-out", "no", "No", ""}, {"Abgemeldet am", "", "", ""},
+			{"Opt-out", "yes", "no", ""}, {"Unsubscribed at", "2024-05-05", "", ""}, {"Do not contact", "", "yes", "no"}, {"Abgemeldet am", "05.05.2024", "", ""}, {"Afgemeld", "ja", "05-05-2024", "misschien"},
+			{"Désabonné le", "05/05/2024", "", ""}, {"Baja", "sí", "", "no"}, {"Keine Werbung", "x", "", ""},
+		} {
+			lines := slices.Clone(plain)
+			for i := range lines {
+				if column != nil {
+					delimiter := ","
+					if strings.HasPrefix(file, "brevo") {
+						delimiter = ";"
+					}
+					cell := column[0]
+					if i > 0 {
+						cell = column[1+(i-1)%3]
+					}
+					lines[i] += delimiter + cell
+				}
+			}
+			f := Find(sheet(t, file, lines...))
+			if f == nil {
+				t.Errorf("%s with %q is not taken", file, column)
+				continue
+			}
+			text := string(f.Draft(&two).YAML())
+			said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+			_, err := mappings.Parse("x.yaml", []byte(text))
+			asks := err != nil && strings.Contains(err.Error(), ".when")
+			speaks := column != nil && slices.ContainsFunc(column[1:min(len(column), len(lines))], func(cell string) bool { return cell != "" && !strings.EqualFold(cell, "no") })
+			if asks != (gives && speaks) || strings.Contains(text, "in: []") != asks {
+				t.Errorf("%s with %q: asks %v\n%s", file, column, err, text)
+			}
+			if speaks && !strings.Contains(said, `"`+column[0]+`" sounds like an opt-out`) && !strings.Contains(said, `"`+column[0]+`" seems to answer about consent, and the preset does not know it: it sounds like an opt-out`) {
+				t.Errorf("%s with %q: nothing says so\n%s", file, column, text)
+			}
+			if column == nil && gives && strings.Contains(said, "Attention") {
+				t.Errorf("%s draws attention to its own layout\n%s", file, text)
+			}
+		}
+	}
+}
+
+// What a column beside a known layout says of an address is a suppression: a bounce is no withdrawal, and no consent that is stated for all rows. Without a
+// column that says so the draft is as it was.
+func TestBouncesBesideAKnownExport(t *testing.T) {
+	const members = "Email Address,First Name,MEMBER_RATING,OPTIN_TIME,LEID,EUID"
+	row := func(n, more string) string {
+		return n + "@example.com,A,2,2024-03-14 09:12:31,10" + n + ",x" + n + more
+	}
+	for name, tc := range map[string]struct {
+		preset, file string
+		lines        []string
+		has, hasNot  []string
+	}{
+		"mailchimp, a status beside the file's name": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",Status", row("a", ",Subscribed"), row("b", ",Cleaned"), row("c", ",Pending")},
+			[]string{"when: { column: Status, not_in: [Cleaned, Pending] }", "- entity: suppression", "bounce: [Cleaned]", "- { column: Status, not_in: [Pending, Subscribed] }"}, nil},
+		"mailchimp, who left beside who bounced": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",Status", row("a", ",Subscribed"), row("b", ",Cleaned"), row("c", ",Unsubscribed")},
+			[]string{"when: { column: Status, not_in: [Cleaned, Unsubscribed] }", "bounce: [Cleaned]", "opt_out: [Unsubscribed]"}, nil},
+		"mailchimp, the time of the bounce": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",CLEAN_TIME", row("a", ","), row("b", ",2024-05-05 10:00:00")},
+			[]string{"when: { column: CLEAN_TIME, blank: true }", "- entity: suppression", "when: { column: CLEAN_TIME, not_blank: true }", "const: bounce", "from: CLEAN_TIME"}, nil},
+		"mailchimp, a file of bounces": {"mailchimp", "cleaned_members_export_1.csv", []string{members + ",Status,CLEAN_TIME", row("a", ",Cleaned,2024-05-05 10:00:00")},
+			[]string{"- entity: suppression"}, []string{"column: Status", "column: CLEAN_TIME"}},
+		"mailchimp, data that was cleaned": {"mailchimp", "subscribed_members_export_1.csv", []string{members + ",Data quality", row("a", ",cleaned"), row("b", ",")},
+			nil, []string{"- entity: suppression", "when:"}},
+		"mailchimp, the layout": {"mailchimp", "subscribed_members_export_1.csv", []string{members, row("a", "")},
+			nil, []string{"- entity: suppression", "when:"}},
+		"shopify, a state of the address": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email status", "1,a@example.com,yes,", "2,b@example.com,yes,hard bounce"},
+			[]string{"- entity: suppression", "bounce: [hard bounce]"}, []string{"not_in: [hard bounce]"}},
+		"shopify, a flag": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email bounced", "1,a@example.com,yes,no", "2,b@example.com,yes,yes"},
+			[]string{"- entity: suppression", "const: bounce", "when: { column: Email bounced, in: [yes] }"}, nil},
+		"shopify, a flag of nobody": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Email bounced", "1,a@example.com,yes,no", "2,b@example.com,yes,no"},
+			[]string{`does not name: D Email bounced.`}, []string{"- entity: suppression"}},
+		"kit, a flag beside bounces": {"kit", "kit.csv", []string{"first_name,email,created_at,status,Marked as spam", "A,a@example.com,2022-09-10T11:12:13Z,bounced,yes", "B,b@example.com,2022-09-10T11:12:13Z,active,no"},
+			[]string{"const: complaint", "key: [email, channel, reason]"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Find(sheet(t, tc.file, tc.lines...))
+			if f == nil || f.Preset.Name != tc.preset {
+				t.Fatalf("taken for %+v, want %s", f, tc.preset)
+			}
+			text := string(f.Draft(&two).YAML())
+			if _, err := mappings.Parse("x.yaml", []byte(text)); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+			for _, want := range tc.has {
+				if !strings.Contains(strings.ReplaceAll(text, `"`, ""), want) {
+					t.Errorf("does not say %q\n%s", want, text)
+				}
+			}
+			for _, not := range tc.hasNot {
+				if strings.Contains(strings.ReplaceAll(text, `"`, ""), not) {
+					t.Errorf("says %q\n%s", not, text)
+				}
+			}
+		})
 	}
 }

@@ -61,6 +61,7 @@ func (s *suggestion) consents() {
 	}
 	tellApart(left)
 	list = slices.Concat(list, left, dead, s.reasons(), s.flags())
+	reasonsApart(list)
 	for i := range list {
 		s.everyNumber(&list[i])
 		order(&list[i])
@@ -577,27 +578,53 @@ func tellApart(list []Record) {
 	if len(list) < 2 {
 		return
 	}
+	const asked, column = "asked about ", "from a column"
 	value := func(r *Record, name string) string {
 		for i := range r.Fields {
 			if f := &r.Fields[i]; f.Name == name && f.Spec.Const != nil {
 				return *f.Spec.Const
 			} else if f.Name == name && len(f.Asks) > 0 {
-				return "asked about " + r.about
+				return asked + r.about
 			} else if f.Name == name {
-				return "from a column"
+				return column
 			}
 		}
 		return ""
 	}
+	open := func(v string) bool { return v == column || strings.HasPrefix(v, asked) } // it may be that of the other
 	for i := range list {
-		channel, purpose := value(&list[i], "channel"), value(&list[i], "purpose")
-		add := func(name, v string, other func(o *Record) bool) {
-			if v != "" && v != "from a column" && !slices.Contains(list[i].Key, name) && slices.ContainsFunc(list, func(o Record) bool { return other(&o) }) {
-				list[i].Key = append(slices.Clone(list[i].Key), name)
+		differs := func(name string, o *Record) bool {
+			v, other := value(&list[i], name), value(o, name)
+			return v != other || strings.HasPrefix(v, asked) // each is asked for by itself
+		}
+		for _, name := range []string{"channel", "purpose"} {
+			v := value(&list[i], name)
+			if v == "" || v == column || slices.Contains(list[i].Key, name) {
+				continue
+			}
+			for k := range list {
+				o := &list[k]
+				if k != i && differs(name, o) && (name == "channel" || !differs("channel", o) || open(value(o, "channel")) || open(value(&list[i], "channel"))) {
+					list[i].Key = append(slices.Clone(list[i].Key), name)
+					break
+				}
 			}
 		}
-		add("channel", channel, func(o *Record) bool { return value(o, "channel") != channel })
-		add("purpose", purpose, func(o *Record) bool { return value(o, "channel") == channel && value(o, "purpose") != purpose })
+	}
+}
+
+// reasonsApart puts the reason into the keys of suppressions that are read from several columns: one contact point may have several in a row.
+func reasonsApart(list []Record) {
+	var columns []mappings.Column
+	for i := range list {
+		if r := &list[i]; r.Entity == "suppression" && len(r.When) > 0 && !slices.Contains(columns, r.When[0].Column) {
+			columns = append(columns, r.When[0].Column)
+		}
+	}
+	for i := range list {
+		if r := &list[i]; r.Entity == "suppression" && len(columns) > 1 && !slices.Contains(r.Key, "reason") {
+			r.Key = append(slices.Clone(r.Key), "reason")
+		}
 	}
 }
 

@@ -73,3 +73,29 @@ func TestGapsInTheKeyNameWhatWouldFillThem(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// Two records of one row are told apart by their keys: two answers of one channel, or of one that is asked for, by their purposes, and suppressions of several
+// columns by their reasons. A row would clash with itself.
+func TestRecordsOfARowAreToldApart(t *testing.T) {
+	list := Context{Name: "s", Purposes: []Purpose{{Code: "news", Name: "Newsletter"}, {Code: "ads", Name: "Marketing"}, {Code: "prof", Name: "Profiling"}}, By: ctx.By}
+	for _, tc := range []struct {
+		lines []string
+		keys  []string // of the records, in their order
+	}{
+		{[]string{"Email|Phone|Newsletter|Marketing consent", "a@x.example|+4915112345001|yes|no", "b@x.example|+4915112345002|no|yes"}, []string{"email channel purpose", "email channel purpose"}},
+		{[]string{"Email|Phone|Consent|Email marketing", "a@x.example|+4915112345001|yes|yes", "b@x.example|+4915112345002|no|yes"}, []string{"email channel purpose", "email channel purpose"}},
+		{[]string{"Email|Phone|Email marketing|Subscribed", "a@x.example|+4915112345001|yes|no", "b@x.example|+4915112345002|yes|yes"}, []string{"email channel purpose", "email channel purpose"}},
+		{[]string{"Email|Newsletter|Third party consent", "a@x.example|yes|no", "b@x.example|no|yes"}, []string{"email channel", "email channel"}},
+		{[]string{"Email|Newsletter|SMS", "a@x.example|yes|no", "b@x.example|no|yes"}, []string{"email channel", "email channel"}},
+		{[]string{"Email|Newsletter|Reason|Bounced", "a@x.example|yes|spam complaint|yes", "b@x.example|no||no"}, []string{"email", "email channel reason", "email channel reason"}},
+	} {
+		d := Suggest(lookAt("contacts.csv", tc.lines...), &list)
+		var keys []string
+		for i := range d.Records {
+			keys = append(keys, strings.Join(d.Records[i].Key, " "))
+		}
+		if !slices.Equal(keys, tc.keys) {
+			t.Errorf("%q: keys %q, want %q\n%s", tc.lines, keys, tc.keys, d.YAML())
+		}
+	}
+}

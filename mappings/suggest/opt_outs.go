@@ -64,24 +64,39 @@ func (s *suggestion) overlooked() (list []string) {
 	return list
 }
 
-// unreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out holds days, answers or texts, and is read by no record: one of
-// days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given.
-func (s *suggestion) unreadOptOuts() {
-	for col := range s.look.Columns {
-		c := &s.look.Columns[col]
-		if s.used[col] || c.Filled == 0 || c.Emails > 0 || s.look.optsOut(col) == mappings.NoOptOut || !c.saysSomething() {
+// UnreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out holds days, answers or texts, and is read by no record: one of
+// days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given. used tells the columns that are read.
+func (d *Draft) UnreadOptOuts(l *Look, used func(col int) bool) {
+	for col := range l.Columns {
+		c := &l.Columns[col]
+		if used(col) || c.Filled == 0 || c.Emails > 0 || !l.MayOptOut(col) || !c.saysSomething() {
 			continue
 		}
 		of := channelOf(plain(c.Header))
-		for i := range s.draft.Records {
-			r := &s.draft.Records[i]
+		for i := range d.Records {
+			r := &d.Records[i]
 			if !r.mayGive() || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
 				continue
 			}
-			r.Why = append(r.Why, s.look.Say(col)+" sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it")
-			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: mappings.Strings{}})
+			r.Why = append(r.Why, l.Say(col)+" sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it")
+			r.When = append(r.When, mappings.Condition{Column: l.Name(col), In: mappings.Strings{}})
 		}
 	}
+}
+
+// MayOptOut reports whether a column sounds like an opt-out and may say so of somebody: not all of its words are noes.
+func (l *Look) MayOptOut(col int) bool {
+	c := &l.Columns[col]
+	switch l.optsOut(col) {
+	case mappings.NoOptOut:
+		return false
+	case mappings.SureOptOut:
+		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), func(word string) bool {
+			says, ok := term(answers, word)
+			return !ok || says != "no" && says != ""
+		})
+	}
+	return true
 }
 
 // saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.

@@ -85,7 +85,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if kind.Entity == "notice" {
 		d.Head = append(d.Head, s.ends()...)
 	}
-	s.unreadOptOuts()
+	d.UnreadOptOuts(l, func(col int) bool { return s.used[col] })
 	d.Tables(l, second, beside, kind.Entity, ctx)
 	if l.HeaderRow == 0 {
 		d.Head = append(d.Head, l.noHeader())

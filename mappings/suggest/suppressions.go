@@ -94,6 +94,11 @@ func (s *suggestion) reasons() (list []Record) {
 				unknown++
 			}
 		}
+		if len(silent) == 0 && !slices.ContainsFunc(c.sortedWords(), func(word string) bool {
+			return len(reasonsIn(word)) > 0 && !slices.Contains(cleaned, mappings.SameWord(word))
+		}) && !sure {
+			continue // nothing says that addresses are cleaned
+		}
 		told := c.Filled
 		for _, word := range silent {
 			told -= c.Words[mappings.FoldWord(word)]

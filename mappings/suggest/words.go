@@ -182,7 +182,7 @@ var fieldWords = map[string]words{
 		"opt_out":   mappings.AnswerWords["opt_out"] + "|manual suppression|manualsuppression|suppressed|manually suppressed",
 		"objection": mappings.AnswerWords["objection"],
 		"complaint": "complaint|marked as spam|spam|spam complaint|beschwerde|plainte|queja|reclamo|reclamação|klacht",
-		"bounce":    "bounce|bounced|hard bounce|hard_bounce|unzustellbar|rebond|rebote|rimbalzo|devolvido",
+		"bounce":    "bounce|bounced|hard bounce|hard_bounce|unzustellbar|rebond|rebote|rimbalzo|devolvido|" + cleanedWords,
 		"invalid":   "invalid|ungültig|invalide|inválido|non valido|ongeldig|invalid email",
 		"legal":     "legal|court order|rechtlich|légal|juridique",
 	},
