@@ -304,6 +304,35 @@ func TestRuleARekeyedNoOpposes(t *testing.T) {
 	})
 }
 
+// So it is where another mapping gives a row that came in another key and another subject.
+func TestRuleANoThatAnotherMappingRekeysOpposes(t *testing.T) {
+	t.Parallel()
+	for _, filler := range []int{0, 700} { // rows of others
+		h := newHouse(t, storetest.SQLite(t), nil)
+		list := []string{"K-1,S-1,one@example.com,news,email,N,2026-03-14T09:12:00Z,,,S-9,nine@example.com,,E-1", "K-2,S-2,two@example.com,news,email,maybe,2025-03-01,,,S-9,nine@example.com,,E-2"}
+		for i := range filler {
+			list = append(list, fmt.Sprintf("F-%d,F-%d,,news,email,N,2025-03-01,,,S-8%d,,,E-8%d", i, i, i, i))
+		}
+		for name, text := range rows(list, nil, nil) {
+			h.write(name, text)
+		}
+		h.write("batch.yaml", tolerantBatch("acme-2026"))
+		h.imported()
+		h.write("consents.yaml", strings.NewReplacer("external_id: Id", "external_id: Proof", "subject_id: Subject", "subject_id: Actor", "email: Mail", "email: Role", "[Y, yes]", "[Y, yes, maybe]",
+			"      actor: Actor\n", "", "      actor_role: Role\n", "", "      proof_ref: Proof\n", "").Replace(h.text("consents.yaml")))
+		if _, err := h.open().Map(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s := sourceOf(t, h.dry(), "consents"); s.Rejected["row.rekeyed"] != 1+filler || s.Rejected["consent.opposed_by_rejected"] != 1 {
+			t.Errorf("%d rows more: rejected by %v", filler, s.Rejected)
+		}
+		if _, err := h.open().Import(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.wantState("E-2", notIn)
+	}
+}
+
 // A row that stays out because nobody changed it ties nobody: a no that reaches a consent through it alone does not overrule it, which the
 // register could not follow, but rejects it.
 func TestRuleAnUntouchedRowTiesNobody(t *testing.T) {
