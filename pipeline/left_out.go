@@ -350,6 +350,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 			if _, ok := now.view.at[num]; ok {
 				return now.rows[num] != nil
 			}
+			return l.cameIn(s, namedKeys(plan, row), nil, rejected, fr.Number) // another row of the workbook that has its key now is another row
 		}
 		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number)
 	}
