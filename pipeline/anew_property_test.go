@@ -73,7 +73,7 @@ func drawMending(t *rapid.T, row drawnRow, n int) drawnRow {
 // is of no matter. As in TestPropertyNoBatchForgetsRows, consents that were in before the mended rows were heard of are left out of account.
 func TestPropertyMendedRowsRaiseNoConsent(t *testing.T) {
 	given, anew, accepted := 0, 0, 0
-	check(t, 4, func(rt *rapid.T) {
+	check(t, 3, func(rt *rapid.T) {
 		files, _ := drawBatch(rt, "a")
 		faulty(rt, files)
 		original := readRows(files["consents.csv"])

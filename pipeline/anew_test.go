@@ -121,6 +121,14 @@ func TestRuleAnUntouchedRowIsJudgedAnew(t *testing.T) {
 			opposed(1), pipeline.AnewRows{}, cells{"K-1": notIn, "K-2": notIn},
 		},
 		{
+			"so does one whose key another row is given", rows([]string{assertion("K-1", one, "N", "soon"), yes("K-2", one), yes("K-3", one)}, nil, nil),
+			func(w *inHand) {
+				w.mend(cells{"Id": "K-3"}, cells{"Id": "K-1"})
+				w.remove(w.row(cells{"Id": "K-1", "Status": "N"}))
+			},
+			opposed(2), pipeline.AnewRows{Rows: 1}, cells{"K-1": notIn, "K-2": notIn, "K-3": notIn},
+		},
+		{
 			"an erasure", rows([]string{no("K-1", one), yes("K-1", two)}, nil, []string{"R-1,erasure,done,,one@example.com,2026-05-02,2026-06-01"}),
 			func(w *inHand) { w.mend(cells{"Id": "K-1", "Status": "Y"}, cells{"Id": "K-2", "Subject": "S-1"}) },
 			map[string]int{"subject.erased": 2}, pipeline.AnewRows{Rows: 1}, cells{"K-1": notIn, "K-2": notIn},
