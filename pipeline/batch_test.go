@@ -28,6 +28,7 @@ type house struct {
 
 	said     []string  // remarks
 	unmarked bool      // as a version did that left no marks of known rows
+	stubborn bool      // as a version did that judged no untouched row anew
 	opened   *store.DB // what the test itself looks with
 	progress func(stage, source string, done, all int64)
 }
@@ -186,6 +187,9 @@ func (h *house) try() (*pipeline.Pipeline, error) {
 	})
 	if err == nil && h.unmarked {
 		p.Unmarked()
+	}
+	if err == nil && h.stubborn {
+		p.Stubborn()
 	}
 	return p, err
 }

@@ -138,7 +138,7 @@ func (d *decider) decide(x *identified) (out decision) {
 			return out
 		}
 	}
-	if d.snap.kind == Delta && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
+	if (d.snap.kind == Delta || d.snap.kind == Mended && !d.stubborn) && x.Entity.Event && x.Get("status").Text != importers.StatusGiven {
 		out.part = partAgainst
 	}
 	d.decideAlone(x, &out)

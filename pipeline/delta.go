@@ -18,7 +18,7 @@ import (
 //
 // A correction must not take back what somebody said against a consent: one that would is refused as a conflict.
 
-// The parts in which a delta's records of one entity are staged, in the order in which they are imported.
+// The parts in which the records that a later snapshot has of one entity are staged, in the order in which they are imported.
 const (
 	partAgainst = "against" // events that end or refuse a consent
 	partCorrect = "correct" // new versions of records

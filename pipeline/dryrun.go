@@ -82,7 +82,11 @@ func (p *Pipeline) judge(ctx context.Context, in *dryRunInputs) (*DryRunResult, 
 	if err != nil {
 		return nil, err
 	}
-	key := p.key(DryRun, in.mapped.Digest, p.batch.digest, fmt.Sprint(own), fmt.Sprint(others))
+	inputs := []string{in.mapped.Digest, p.batch.digest, fmt.Sprint(own), fmt.Sprint(others)}
+	if p.snap.kind == Mended && !p.stubborn {
+		inputs = append(inputs, "anew") // what an earlier version judged is not done
+	}
+	key := p.key(DryRun, inputs...)
 	dir := p.workDir(DryRun, key)
 	r, err := execute(ctx, p, task[DryRunResult]{
 		stage: DryRun, key: key,
@@ -109,7 +113,7 @@ func (p *Pipeline) judge(ctx context.Context, in *dryRunInputs) (*DryRunResult, 
 	return r, err
 }
 
-// listingAs gives a pipeline that lists marks of known rows if the recorded dry-run does: those of earlier versions have none.
+// listingAs gives a pipeline that judges as the recorded dry-run did: those of earlier versions list no marks of known rows, say.
 func (p *Pipeline) listingAs(ctx context.Context, id string) (*Pipeline, error) {
 	ops, err := p.operations(ctx)
 	if err != nil {
@@ -124,7 +128,7 @@ func (p *Pipeline) listingAs(ctx context.Context, id string) (*Pipeline, error) 
 		if err := json.Unmarshal(op.Result, r); err != nil {
 			return nil, fmt.Errorf("recorded result of %s: %w", DryRun, err)
 		}
-		q.unmarked = r.Known == nil
+		q.unmarked, q.stubborn = r.Known == nil, r.Anew == nil
 	}
 	return &q, nil
 }
@@ -244,6 +248,9 @@ func (p *Pipeline) dryRun(ctx context.Context, in *dryRunInputs, dir string, r *
 	defer rejected.file.Close() // again after close: for the ways out before it
 	d := &dryRunner{Pipeline: p, rec: rec, rejected: rejected, came: map[string]*came{}, marked: map[uuid.UUID]bool{}, dir: partial, res: r, facts: newFacts(), token: token(key), today: p.batch.newestObtained().Format(time.DateOnly)}
 	r.Cases.AsOf = d.today
+	if p.snap.kind == Mended && !p.stubborn {
+		r.Anew = &AnewRows{}
+	}
 	d.unsaid = newUnrecordedWriter(d)
 	defer d.unsaid.abort()
 	r.Entities = map[string]*EntityCount{}
@@ -370,6 +377,9 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 			}
 		}
 		return nil
+	}
+	if err := d.wentOut(ctx); err != nil {
+		return err
 	}
 	early := d.configsOnly(in.maps, order)
 	d.facts.links.Asks(d.facts.elsewhere) // all that is linked from here on is this batch's

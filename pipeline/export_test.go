@@ -18,5 +18,8 @@ func (p *Pipeline) CutGroups(n int) { p.groupRows = n }
 // WholeStates makes a trace work out states from all of the register.
 func (p *Pipeline) WholeStates() { p.wholeStates = true }
 
+// Stubborn makes the dry-run of mended rows judge as earlier versions did.
+func (p *Pipeline) Stubborn() { p.stubborn = true }
+
 // Unmarked makes the dry-run list no marks of known rows, as earlier versions did.
 func (p *Pipeline) Unmarked() { p.unmarked = true }

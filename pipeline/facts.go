@@ -322,6 +322,16 @@ func (f *facts) taken(x *identified) {
 	}
 }
 
+// holds reports whether the register holds all that a row gives: then it did not stay rejected.
+func (f *facts) holds(records []identified) bool {
+	for i := range records {
+		if f.heldState(&records[i]) != heldSame {
+			return false
+		}
+	}
+	return len(records) > 0
+}
+
 type heldVerdict uint8
 
 const (

@@ -150,8 +150,7 @@ func (d *dryRunner) hear(ctx context.Context, sh *sheet, plan *mappings.Plan) er
 // leftOut takes in what the rejected rows of earlier snapshots say against consents, if they did not come back. Otherwise a refusal
 // that was rejected, and that stood against a consent therefore, would be forgotten with the row: leaving it out would raise the
 // consent. Of a mended snapshot it also takes in which content such rows have under their keys: a conflict is mended when all its
-// rows agree, not when one is left out. It learns which identifiers stand beside each other in such rows, and why the rows of mended
-// files were rejected.
+// rows agree, not when one is left out. It learns which identifiers stand beside each other in such rows.
 //
 // A row came back if the workbook of rejects holds it; elsewhere, if the snapshot brings as many rows of its key as were rejected, and a
 // fresh export as many as there were with it: else the yes beside a no would stand in its place. It came in if the register has the row, or its record, from a later snapshot than the one that rejected it.
@@ -171,15 +170,10 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 		if fr.Snapshot == d.snap.name {
 			break
 		}
-		q, err := d.at(fr)
+		q, decided, err := d.decidedIn(ctx, fr)
 		if err != nil {
 			return err
 		}
-		decided, err := q.decidedBy(ctx)
-		if err != nil {
-			return err
-		}
-		decided = slices.DeleteFunc(decided, func(x recordedDryRun) bool { return x.dry.Manifest != fr.Manifest })
 		if len(decided) == 0 {
 			continue // nothing was decided about its rows
 		}
@@ -196,6 +190,33 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 	l.keys()
 	d.res.NotBack = l.awaited.counted()
 	return nil
+}
+
+// decidedIn gives the pipeline of a snapshot and the dry-runs that its rows were decided by.
+func (p *Pipeline) decidedIn(ctx context.Context, fr *FreezeResult) (*Pipeline, []recordedDryRun, error) {
+	q, err := p.at(fr)
+	if err != nil {
+		return nil, nil, err
+	}
+	decided, err := q.decidedBy(ctx)
+	return q, slices.DeleteFunc(decided, func(x recordedDryRun) bool { return x.dry.Manifest != fr.Manifest }), err
+}
+
+// outOf gives the rows of a source that dry-runs rejected, by number, as the first of them that did lists them.
+func outOf(decided []recordedDryRun, source string) (map[int]*rejectedRow, error) {
+	rejected := map[int]*rejectedRow{}
+	for _, x := range decided {
+		err := readRejected(filepath.Dir(x.dry.FindingsFile), x.dry.Listed, func(r *rejectedRow) error {
+			if r.Source == source && rejected[r.Row] == nil {
+				rejected[r.Row] = r
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rejected, nil
 }
 
 // leavings are the rejected rows of earlier snapshots, as a later one finds them.
@@ -266,17 +287,9 @@ func (l *leavings) since(ctx context.Context, list []*FreezeResult) error {
 // of takes in what one source of one earlier snapshot leaves.
 func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int, m *mappings.Mapping, decided []recordedDryRun) error {
 	s := &q.batch.Sources[i]
-	wanted := map[int]*rejectedRow{}
-	for _, x := range decided {
-		err := readRejected(filepath.Dir(x.dry.FindingsFile), x.dry.Listed, func(r *rejectedRow) error {
-			if r.Source == s.Name && wanted[r.Row] == nil {
-				wanted[r.Row] = r
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	wanted, err := outOf(decided, s.Name)
+	if err != nil {
+		return err
 	}
 	part := fr.part(s.Name)
 	aside := mayRestElsewhere(s, m, decided) // rows that rest on another lawful basis were skipped and are on no list
@@ -337,6 +350,7 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 			if _, ok := now.view.at[num]; ok {
 				return now.rows[num] != nil
 			}
+			return l.cameIn(s, namedKeys(plan, row), nil, rejected, fr.Number) // another row of the workbook that has its key now is another row
 		}
 		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number)
 	}
@@ -363,7 +377,6 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		if wanted[row.Num] == nil {
 			return
 		}
-		l.went(now, fr, s, row, wanted[row.Num])
 		l.await(fr, sh, plan, row, now, out, back(row, row.Num))
 		say(row, row.Num, spoken{file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
 		l.link(s, row, wanted[row.Num], back(row, row.Num))
@@ -409,25 +422,6 @@ func (l *leavings) replaced(at register.RowOf, r *rejectedRow) {
 // erased reports whether the row was rejected because its subject was erased.
 func (r *rejectedRow) erased() bool {
 	return r != nil && slices.ContainsFunc(r.Faults, func(f rejectedBy) bool { return f.Rule == "subject.erased" })
-}
-
-// went notes why a row that came back in a mended file was rejected.
-func (l *leavings) went(now *came, fr *FreezeResult, s *Source, row *mappings.Row, r *rejectedRow) {
-	switch {
-	case now == nil || now.view == nil || len(r.why()) == 0:
-	case now.view.rows == nil:
-		if d := row.Block.RowDigest(row.Index); now.view.still[d] {
-			if now.view.went.byDigest == nil {
-				now.view.went.byDigest = map[[32]byte]*rejectedRow{}
-			}
-			now.view.went.byDigest[d] = r
-		}
-	case l.from.of(fr.Snapshot, s.Name) == l.from.of(l.snap.name, s.Name):
-		if now.view.went.byRow == nil {
-			now.view.went.byRow = map[int]*rejectedRow{}
-		}
-		now.view.went.byRow[row.Num] = r
-	}
 }
 
 // content notes what a row has under its keys, for a mended snapshot. Of a row that was rejected more than once, the newest counts.

@@ -25,11 +25,17 @@ type mendedView struct {
 	rows   []mendedRow // in the order of the base; nil of a text file of mended records
 	at     map[int]int // row number to its index in rows
 	stray  []strayRow
-	again  []int             // rows of the workbook that repeat another under its token
-	heard  []heardRow        // what is not taken, but may speak against consents
-	still  map[[32]byte]bool // text file: digests of rows that earlier snapshots hold
-	header int               // text file: row of the header
+	again  []int                  // rows of the workbook that repeat another under its token
+	heard  []heardRow             // what is not taken, but may speak against consents
+	still  map[[32]byte][]stillAt // text file: digests of rows that earlier snapshots hold, and where, newest first
+	header int                    // text file: row of the header
 	went   wentOut
+}
+
+// stillAt is where an earlier snapshot holds a row of a text file as it is.
+type stillAt struct {
+	snapshot string
+	row      int
 }
 
 // mendedRow is one row as it is now.
@@ -54,7 +60,7 @@ func (v *mendedView) untouched(b *source.Block, i int) bool {
 		return false
 	}
 	if v.rows == nil {
-		return v.still[b.RowDigest(i)]
+		return v.still[b.RowDigest(i)] != nil
 	}
 	k, ok := v.at[b.RowNum[i]]
 	return ok && v.rows[k].untouched
@@ -213,7 +219,7 @@ func (p *Pipeline) openMended(ctx context.Context, fr *FreezeResult, part *Froze
 // openMendedText learns which records of a text file the earlier snapshots hold as they are.
 func (p *Pipeline) openMendedText(ctx context.Context, fr *FreezeResult, sh *sheet, m *mappings.Mapping) error {
 	v := sh.view
-	v.text, v.still = true, map[[32]byte]bool{}
+	v.text, v.still = true, map[[32]byte][]stillAt{}
 	mine := map[[32]byte]bool{}
 	var names []string
 	if err := sh.each(ctx, func(b *source.Block) error {
@@ -240,11 +246,11 @@ func (p *Pipeline) openMendedText(ctx context.Context, fr *FreezeResult, sh *she
 	if err != nil {
 		return err
 	}
-	return p.earlier(ctx, all, fr, sh.src.Name, m, func(old *sheet) error {
+	return p.earlier(ctx, all, fr, sh.src.Name, m, func(snapshot string, old *sheet) error {
 		return old.each(ctx, func(b *source.Block) error {
-			for i := range b.RowNum {
+			for i, n := range b.RowNum {
 				if d := b.RowDigest(i); mine[d] {
-					v.still[d] = true
+					v.still[d] = append(v.still[d], stillAt{snapshot, n})
 				}
 			}
 			return nil
@@ -253,7 +259,7 @@ func (p *Pipeline) openMendedText(ctx context.Context, fr *FreezeResult, sh *she
 }
 
 // earlier calls f with a source as each imported snapshot before one holds it, newest first.
-func (p *Pipeline) earlier(ctx context.Context, all []*FreezeResult, fr *FreezeResult, name string, m *mappings.Mapping, f func(*sheet) error) error {
+func (p *Pipeline) earlier(ctx context.Context, all []*FreezeResult, fr *FreezeResult, name string, m *mappings.Mapping, f func(snapshot string, old *sheet) error) error {
 	for fr.Previous != "" {
 		k := slices.IndexFunc(all, func(x *FreezeResult) bool { return x.Manifest == fr.Previous && x.Number < fr.Number })
 		if k < 0 {
@@ -276,7 +282,7 @@ func (p *Pipeline) earlier(ctx context.Context, all []*FreezeResult, fr *FreezeR
 		if err != nil {
 			return err
 		}
-		err = f(old)
+		err = f(fr.Snapshot, old)
 		old.close()
 		if err != nil {
 			return err

@@ -28,6 +28,12 @@ type inHand struct {
 func (h *house) edit(name string, f func(w *inHand)) {
 	h.t.Helper()
 	h.rejects(name)
+	h.editAgain(name, f)
+}
+
+// editAgain opens a workbook that was written before.
+func (h *house) editAgain(name string, f func(w *inHand)) {
+	h.t.Helper()
 	w := &inHand{t: h.t, path: filepath.Join(h.dir, name), column: map[string]string{}}
 	var err error
 	if w.book, err = excelize.OpenFile(w.path); err != nil {

@@ -36,6 +36,102 @@ func (r *rejectedRow) why() []rejectedBy {
 	return slices.DeleteFunc(slices.Clone(r.Faults), func(f rejectedBy) bool { return f.Rule == "row.unmended" || f.Rule == "row.token_conflict" })
 }
 
+// forOthers reports whether a row was rejected only because of what other rows say: its key stood in them with other content, or they spoke
+// against its consent. There is nothing in it to mend.
+func (r *rejectedRow) forOthers() bool {
+	faults := r.why()
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(f rejectedBy) bool {
+		return f.Rule != "key.multiple_match" && f.Rule != "consent.opposed_by_rejected"
+	})
+}
+
+// wentOut learns for which reasons the rows that came back in mended files were rejected, before any of them is judged. Of a row that was
+// rejected more than once, the newest rejection counts.
+func (d *dryRunner) wentOut(ctx context.Context) error {
+	if d.snap.kind != Mended {
+		return nil
+	}
+	list, err := d.history(ctx)
+	if err != nil {
+		return err
+	}
+	from := origins(list)
+	for _, fr := range list {
+		if fr.Snapshot == d.snap.name {
+			break
+		}
+		q, decided, err := d.decidedIn(ctx, fr)
+		if err != nil {
+			return err
+		}
+		if len(decided) == 0 {
+			continue // nothing was decided about its rows
+		}
+		for _, sh := range d.sheets {
+			name, text := sh.src.Name, sh.view.rows == nil
+			if !slices.ContainsFunc(q.batch.Sources, func(s Source) bool { return s.Name == name }) || !text && from.of(fr.Snapshot, name) != from.of(d.snap.name, name) {
+				continue
+			}
+			wanted, err := outOf(decided, name)
+			if err != nil {
+				return err
+			}
+			sh.view.took(fr.Snapshot, wanted)
+		}
+	}
+	return nil
+}
+
+// took notes why rows of a snapshot, by number, were rejected.
+func (v *mendedView) took(snapshot string, rejected map[int]*rejectedRow) {
+	w := &v.went
+	if v.rows != nil {
+		for n := range v.at {
+			if r := rejected[n]; len(r.why()) > 0 {
+				if w.byRow == nil {
+					w.byRow = map[int]*rejectedRow{}
+				}
+				w.byRow[n] = r
+			}
+		}
+		return
+	}
+	for digest, places := range v.still {
+		var of *rejectedRow
+		for _, at := range places {
+			// Of rows that are alike, one that was wrong by itself speaks for all.
+			if r := rejected[at.row]; at.snapshot == snapshot && len(r.why()) > 0 && (of == nil || of.forOthers()) {
+				of = r
+			}
+		}
+		if of != nil {
+			if w.byDigest == nil {
+				w.byDigest = map[[32]byte]*rejectedRow{}
+			}
+			w.byDigest[digest] = of
+		}
+	}
+}
+
+// staysOut reports whether a row is rejected because it came back as it went out. Not so a row that the register holds by now; nor one that was
+// rejected only because of other rows, which is judged anew, for these may be mended. All sides must see such a row alike: what it
+// says against consents stands if it comes in, and opposes them if it does not.
+func (d *dryRunner) staysOut(sh *sheet, row *mappings.Row, records []identified) bool {
+	v := sh.view
+	if !v.untouched(row.Block, row.Index) {
+		return false
+	}
+	return v.tornAt(row.Num) != nil || !d.facts.holds(records) && !v.went.of(row).forOthers()
+}
+
+// tornAt are the rows of the workbook that say different things under the token of a row; nil if none do.
+func (v *mendedView) tornAt(num int) []int {
+	if k, ok := v.at[num]; ok && v.rows != nil {
+		return v.rows[k].torn
+	}
+	return nil
+}
+
 // unmended rejects a row that came back as it went out, and says why it was rejected in the first place.
 func (s *settler) unmended(row *mappings.Row) error {
 	faults := s.sh.view.went.of(row).why()
@@ -55,36 +151,29 @@ func (s *settler) unmended(row *mappings.Row) error {
 	return s.reject(row, "row.unmended")
 }
 
-// solved reports whether a row that came back as it went out may come in all the same: it was rejected only because of other rows.
-// Either its key stood in them with other content, and no such row is left; or what they say stood against it, which is looked at anew.
-func (s *settler) solved(row *mappings.Row, records []identified) bool {
-	faults := s.sh.view.went.of(row).why()
-	if len(faults) == 0 || slices.ContainsFunc(faults, func(f rejectedBy) bool {
-		return f.Rule != "key.multiple_match" && f.Rule != "consent.opposed_by_rejected"
-	}) {
-		return false
-	}
-	return !slices.ContainsFunc(records, func(x identified) bool { return s.facts.keyState(&x) == keyConflict })
+// unsolved reports whether a key of a row that came back as it went out stands in other rows with other content.
+func (s *settler) unsolved(records []identified) bool {
+	return slices.ContainsFunc(records, func(x identified) bool { return s.facts.keyState(&x) == keyConflict })
 }
 
 // torn rejects a row of which the workbook says different things under its token; false if it does not. Each row of the
 // workbook counts.
 func (s *settler) torn(row *mappings.Row) (bool, error) {
 	v := s.sh.view
-	if v == nil || v.rows == nil {
+	if v == nil {
 		return false, nil
 	}
-	k, ok := v.at[row.Num]
-	if !ok || v.rows[k].torn == nil {
+	torn := v.tornAt(row.Num)
+	if torn == nil {
 		return false, nil
 	}
 	const rule = "row.token_conflict"
 	s.faults = append(v.went.of(row).why(), s.faults...)
-	places := make([]string, len(v.rows[k].torn))
-	for i, at := range v.rows[k].torn {
+	places := make([]string, len(torn))
+	for i, at := range torn {
 		places[i] = fmt.Sprint(at)
 	}
-	for i, at := range v.rows[k].torn {
+	for i, at := range torn {
 		f := finding.New(rule)
 		f.Source, f.File, f.Sheet, f.Row = s.sh.src.Name, s.part.File, s.part.Sheet, at
 		f.Message = fmt.Sprintf("Rows %s bear the token of row %d of the source and say different things, so none of them is taken.", strings.Join(places, ", "), row.Num)
@@ -95,7 +184,7 @@ func (s *settler) torn(row *mappings.Row) (bool, error) {
 			return true, err
 		}
 	}
-	more := len(v.rows[k].torn) - 1 // the row itself is counted by who asks
+	more := len(torn) - 1 // the row itself is counted by who asks
 	s.out.Rows.Read += more
 	s.out.Rows.Rejected += more
 	s.out.Rejected[rule] += more

@@ -133,7 +133,7 @@ func (b *rejectsBook) explain(batch, snapshot string, sheets [][2]string) error 
 		{"Rows to mend", "batch " + batch + ", snapshot " + snapshot},
 		{"What this is", "The rows that could not be taken over, one sheet a source, with all their columns as they stand in the source. This file holds personal data."},
 		{"What to do", "Correct the marked cells; their comments, and the column \"" + whyHeader + "\", say what is wrong and what would be right. Save the file and give it back."},
-		{"What comes in", "Only rows in which you changed something. A row that you leave as it is stays rejected, unless the rows that had its key agree by now. Nothing is guessed."},
+		{"What comes in", "Only rows in which you changed something, and rows that were rejected only for what other rows say (key.multiple_match, consent.opposed_by_rejected): leave such a row in its sheet, and it is judged anew beside those that you corrected. Any other row that you leave as it is stays rejected. Nothing is guessed."},
 		{"Rows of one key", "Rows that bear one key and say different things come in only if all of them come back, and each has its own key or all say the same."},
 		{"Leave as they are", "The column \"" + tokenHeader + "\" (it names the row, and says nothing about its content) and the headers. Columns and sheets may be moved. Add no rows."},
 		{"All cells are text", "No digit is changed and no formula runs. A date or number that stands here as a bare number stands so in the source file; leave it, or write the date as text in the way that the source's mapping declares."},

@@ -231,12 +231,20 @@ type DryRunResult struct {
 	Staged     []StagedFile `json:"staged"`
 	// Known is there if rows are skipped as known; results of earlier versions have none.
 	Known *KnownRows `json:"known,omitempty"`
+	// Anew is there in a mended snapshot; results of earlier versions have none.
+	Anew *AnewRows `json:"anew,omitempty"`
 	// Unrecorded is there if rows that give no record say something that the import keeps.
 	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
 	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none
 	NotBack    []NotBack       `json:"not_back,omitempty"`        // no part of the digest
 	Rejects    []RejectsFile   `json:"rejects,omitempty"`         // written on demand; no part of the digest
 	Values     *ValuesFile     `json:"values,omitempty"`          // as Rejects
+}
+
+// AnewRows counts rows that came back as they went out and are judged anew, because they were rejected for what other rows say alone.
+type AnewRows struct {
+	Rows     int `json:"rows"`
+	Accepted int `json:"accepted"`
 }
 
 // RejectsFile is a file of rejected rows for their owner to mend.

@@ -199,8 +199,14 @@ func (s *settler) row(x *passedRow) error {
 		s.skip(row.Rule)
 		return s.silent(row)
 	}
-	if s.sh.view.untouched(row.Block, row.Index) && !s.held(records) && !s.solved(row, records) {
-		return s.unmended(row)
+	anew := false
+	if s.sh.view.untouched(row.Block, row.Index) && !s.facts.holds(records) {
+		if anew = !s.staysOut(s.sh, row, records); anew && s.res.Anew != nil {
+			s.res.Anew.Rows++
+		}
+		if !anew || s.unsolved(records) {
+			return s.unmended(row)
+		}
 	}
 	keep, decided := s.keep[:0], s.decided[:0]
 	defer func() { s.keep, s.decided = keep, decided }()
@@ -261,6 +267,9 @@ func (s *settler) row(x *passedRow) error {
 		return nil
 	}
 	s.out.Rows.Accepted++
+	if anew && s.res.Anew != nil {
+		s.res.Anew.Accepted++
+	}
 	if known > 0 {
 		if _, err := s.vouchKnown(x, records, decided); err != nil {
 			return err
@@ -283,16 +292,6 @@ func (s *settler) row(x *passedRow) error {
 		}
 	}
 	return nil
-}
-
-// held reports whether the register holds all that a row gives: then it did not stay rejected.
-func (s *settler) held(records []identified) bool {
-	for i := range records {
-		if s.facts.heldState(&records[i]) != heldSame {
-			return false
-		}
-	}
-	return len(records) > 0
 }
 
 // judged is a record that may be staged.

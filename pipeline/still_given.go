@@ -115,6 +115,9 @@ func (d *dryRunner) findHeldGiven(ctx context.Context, number int) error {
 			return err
 		}
 		return register.Each(ctx, tx, consent, d.id.Tenant, register.Filter{Cond: given}, func(st *register.Stored) error {
+			if out, err := d.leftAside(st.ID); err != nil || out {
+				return err
+			}
 			keys := importers.SubjectKeys(&st.Record, st.System)
 			subject := d.facts.links.Subject(keys)
 			about := d.facts.about(subject)

@@ -78,7 +78,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 				d.learnRow(surveyed, x.row, x.records)
 			}
 			silent := silentOf(x.row, sh.src.System)
-			d.linkUnsure(surveyed, x.records, silent)
+			d.linkUnsure(surveyed, x.row, x.records, silent)
 			d.facts.linkRow(x.records, silent)
 		}
 		hear(len(p.list))
@@ -238,10 +238,10 @@ func (d *dryRunner) teaches(rec *mappings.RecordOut) bool {
 // learnRow takes in an accepted row of the survey.
 func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []identified) {
 	sh := surveyed.sh
-	st := d.standing(surveyed, records)
+	st := d.standing(surveyed, row, records)
 	st.linked = true // as all accepted rows are
-	untouched := sh.view.untouched(row.Block, row.Index)
-	if untouched { // it stays rejected, but what it says against a consent is said
+	out := d.staysOut(sh, row, records) || d.stubborn && sh.view.untouched(row.Block, row.Index)
+	if out { // but what it says against a consent is said
 		st.rejected = true
 	}
 	if len(records) > 1 && !st.rejected && slices.ContainsFunc(records, func(x identified) bool { return speaks(&x.Record) }) {
@@ -253,7 +253,7 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 		if d.snap.kind == Mended && d.facts.heldState(x) != heldSame { // its key may be that of a row that is not here
 			d.facts.group(x)
 		}
-		if untouched {
+		if out {
 			d.facts.know(&x.Record, x.id(), x.system, sh.src.obtained, st)
 		} else {
 			d.facts.learn(*x, sh.src.obtained, st)
@@ -263,10 +263,11 @@ func (d *dryRunner) learnRow(surveyed *decider, row *mappings.Row, records []ide
 
 // standing tells whether an accepted row that speaks against others comes into the register, as far as the survey can know.
 // Sources are surveyed configs first, so what the rules rest on is known by then, but for keys that occur more than once.
-func (d *dryRunner) standing(surveyed *decider, records []identified) (st standing) {
+func (d *dryRunner) standing(surveyed *decider, row *mappings.Row, records []identified) (st standing) {
 	if !slices.ContainsFunc(records, func(x identified) bool { return speaks(&x.Record) }) {
 		return st
 	}
+	st.rejected = d.rekeyed(surveyed, row, records)
 	for k := range records {
 		x := &records[k]
 		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
@@ -275,4 +276,10 @@ func (d *dryRunner) standing(surveyed *decider, records []identified) (st standi
 		st.rejected = st.rejected || !comesIn(surveyed.decided(x).rule)
 	}
 	return st
+}
+
+// rekeyed reports whether a row may be rejected because the batch has brought it in before under another key, as far as the survey can know.
+func (d *dryRunner) rekeyed(surveyed *decider, row *mappings.Row, records []identified) bool {
+	return d.facts.imported[place{surveyed.sh.src.Name, row.Num}] &&
+		!slices.ContainsFunc(records, func(x identified) bool { return surveyed.decided(&x).rule == "row.known" })
 }

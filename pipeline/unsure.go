@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"sheetlift/importers"
+	"sheetlift/mappings"
 )
 
 // unsureLink is the keys of a row that says who is one subject and may be rejected: then the register, which the import leaves without the
@@ -18,7 +19,7 @@ type unsureLink struct {
 
 // linkUnsure notes a row whose links may not come into the register. Rows that are rejected for what others say of their subject are not
 // among them: see sureLinks.
-func (d *dryRunner) linkUnsure(surveyed *decider, records []identified, silent [][]importers.Key) {
+func (d *dryRunner) linkUnsure(surveyed *decider, row *mappings.Row, records []identified, silent [][]importers.Key) {
 	keys := len(silent)
 	for k := range records {
 		keys += len(records[k].links)
@@ -27,11 +28,11 @@ func (d *dryRunner) linkUnsure(surveyed *decider, records []identified, silent [
 		return
 	}
 	var u unsureLink
-	rejected := false
+	rejected := d.rekeyed(surveyed, row, records) || d.staysOut(surveyed.sh, row, records)
 	for k := range records {
 		x := &records[k]
 		rejected = rejected || !comesIn(surveyed.decided(x).rule)
-		if x.KeyDup {
+		if x.KeyDup || d.snap.kind == Mended { // which may meet the key of a row that was left out
 			u.records = append(u.records, x.recordUID)
 		}
 	}

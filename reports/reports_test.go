@@ -56,7 +56,7 @@ func results() map[string]any {
 				"consent":     {Records: 1200, Receipts: 1, LegacyAssertions: 1199, ByConfidence: map[string]int{"none": 3, "strong": 1197}, Missing: map[string]int{"time": 2, "notice": 1199}},
 				"suppression": {Records: 7},
 			},
-			Cases: pipeline.CaseCount{AsOf: "2026-10-01", Open: 3, Overdue: 1}},
+			Cases: pipeline.CaseCount{AsOf: "2026-10-01", Open: 3, Overdue: 1}, Anew: &pipeline.AnewRows{Rows: 1200, Accepted: 1}},
 		"import": &pipeline.ImportResult{Outcome: again, DryRun: long, Entities: []pipeline.ImportedCount{{Entity: "consent", Table: "receipts", Records: 1}, {Entity: "consent", Table: "legacy_assertions", Records: 1199}}, Vouched: 12},
 		"reconcile": &pipeline.ReconcileResult{Outcome: outcome(false),
 			Sources:  []pipeline.ReconciledSource{{Source: "consents", Frozen: pipeline.Tally{Count: 5}, Staged: pipeline.Tally{Count: 5}, Register: pipeline.Tally{Count: 4}}},

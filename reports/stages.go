@@ -176,6 +176,9 @@ func dryRun(p *page, r *pipeline.DryRunResult) {
 			p.wrapped("  skipped from "+clean(s.Source)+": ", tally(s.Skipped))
 		}
 	}
+	if a := r.Anew; a != nil && a.Rows > 0 {
+		p.prose("  ", fmt.Sprintf("unchanged rows that had been rejected only for what other rows say, judged anew: %s, of which %s accepted", number(a.Rows), number(a.Accepted)))
+	}
 	for _, s := range r.Sources {
 		if s.Corrected+s.Vanished > 0 {
 			p.line("  %s: %s corrected, %s no longer in the export (they stay as they are)", clean(s.Source), counted(s.Corrected, "record"), counted(s.Vanished, "record"))

@@ -128,7 +128,7 @@ var pipelineRules = []Rule{
 	{"consent.opposed_by_rejected", PolicyBlock, Error, Row,
 		"A withdrawal, refusal or suppression of the same subject stands in a row that is itself rejected, or is known to be of the same subject only by such a row, so this consent can't be taken.",
 		"an old Y whose later withdrawal has a broken date",
-		"Mend the rejected row first; then both come in together."},
+		"Mend the rejected row first, and leave this one in the file as it is; then both come in together."},
 	{"subject.still_held", PolicyBlock, Warning, Row,
 		"The subject's erasure is fulfilled, and the register still holds a consent of it as given: an import erases nothing.",
 		"an erasure request that was closed after the consents were imported, in a fresh export of the tracker",
