@@ -161,12 +161,13 @@ type Profiler struct {
 
 	unread []*unreadColumn
 
-	remarks []*remarkColumn
-	saying  Remarks
-	decides map[int]bool // columns that more than remarks are read from
-	looked  int          // columns that were looked at for those
-	used    map[int]bool // columns that the mapping uses
-	beside  []*boundSpec // for the rows of those that it does not
+	remarks  []*remarkColumn
+	recorded *Profile // see TakeRemarks
+	saying   Remarks
+	decides  map[int]bool // columns that more than remarks are read from
+	looked   int          // columns that were looked at for those
+	used     map[int]bool // columns that the mapping uses
+	beside   []*boundSpec // for the rows of those that it does not
 
 	dates []int // columns whose date evidence is wanted
 	named namedHeader

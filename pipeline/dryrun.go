@@ -446,6 +446,9 @@ func (d *dryRunner) plan(ctx context.Context, sh *sheet, m *mappings.Mapping, ma
 		if err == nil {
 			sh.profiler, err = mappings.NewProfiler(m, sh.env)
 		}
+		if err == nil {
+			sh.profiler.TakeRemarks(profile)
+		}
 		return plan, found, err
 	}
 	sh.keep = true
