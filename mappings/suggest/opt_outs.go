@@ -64,24 +64,54 @@ func (s *suggestion) overlooked() (list []string) {
 	return list
 }
 
-// unreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out holds days, answers or texts, and is read by no record: one of
-// days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given.
+// unreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out or speaks of an end holds days, answers or texts, and is read by
+// no record: one of days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given.
 func (s *suggestion) unreadOptOuts() {
 	for col := range s.look.Columns {
 		c := &s.look.Columns[col]
-		if s.used[col] || c.Filled == 0 || c.Emails > 0 || s.look.optsOut(col) == mappings.NoOptOut || !c.saysSomething() {
+		if s.used[col] || c.Filled == 0 || c.Emails > 0 {
 			continue
+		}
+		why := ""
+		switch {
+		case s.look.optsOut(col) != mappings.NoOptOut:
+			if c.saysSomething() {
+				why = " sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it"
+			}
+		case c.tells() && s.look.speaksOfEnds(col):
+			why = " speaks of leaving, an end or what came back, and nothing reads it, so these consents may be those of people who are out: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if it says nothing of them"
 		}
 		of := channelOf(plain(c.Header))
 		for i := range s.draft.Records {
 			r := &s.draft.Records[i]
-			if !r.mayGive() || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+			if why == "" || !r.mayGive() || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
 				continue
 			}
-			r.Why = append(r.Why, s.look.Say(col)+" sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it")
+			r.Why = append(r.Why, s.look.Say(col)+why)
 			r.When = append(r.When, mappings.Condition{Column: s.look.Name(col), In: mappings.Strings{}})
 		}
 	}
+}
+
+// speaksOfEnds reports whether a column speaks by its header of leaving, of an end, or of what came back.
+func (l *Look) speaksOfEnds(col int) bool {
+	c := &l.Columns[col]
+	header := plain(c.Header)
+	return fits("terms", header) == 0 && !mappings.OfOrders(c.Header) && (mappings.Leaving(c.Header) || mappings.Until(c.Header) || fits("expires_at", header) > 0)
+}
+
+// tells reports whether a column holds more than words for no and nothing.
+func (c *Column) tells() bool {
+	if c.Dates.All() > 0 || c.Hidden > 0 {
+		return true
+	}
+	if c.Words == nil {
+		return c.links*2 <= c.Filled
+	}
+	return slices.ContainsFunc(c.sortedWords(), func(word string) bool {
+		says, known := term(answers, word)
+		return (!known || says != "no" && says != "") && strings.Trim(word, "0.,-") != ""
+	})
 }
 
 // saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.

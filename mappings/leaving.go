@@ -1,0 +1,86 @@
+package mappings
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The words below are without case and marks, in the seven languages. A word of a text fits if it begins with one.
+var (
+	// leaving are what leaving, a deletion, a complaint, a death and an address that takes no mail are called by, besides the words for an opt-out.
+	leaving = strings.Fields("leaver austritt ausgetret austret ausscheid ausgeschied abgang abgemeld kundig gekundigt losch loesch gelosch geloesch delet erase erasing erasure effac supprim suprim elimin borrad borrar cancel annul anul storn opzeg opgezegd uitschr uitgeschr uitgetred uittred uitdienst " +
+		"verwijder gewist rimoss rimoz rimuov remov remoc entfernt entfernen resign resil resilia disdett disdic deactiv deaktiv desactiv disattiv desativ gedeactiv departur departed churn complain beschwerde plainte queja reclamo reclami reclamac klacht spam bounc unzustell undeliver rebond rebot rimbalz inval ungultig ungeldig " +
+		"ongeldig verstorb gestorben todes deceas death deced fallec decedut decesso overled defunt difunt falecid removal gone")
+	// leavingWhole say so as whole words only.
+	leavingWhole = strings.Fields("leaving left quit exit exited dead uscito uscita saiu vertrokken")
+	// leavingDays are pieces of headers that say so, as PlainHeader has them.
+	leavingDays = strings.Fields("exitdate datedesortie datesortie sortiele datedepart datededepart fechasalida fechadesalida datasaida datadesaida datumuit uitdatum nonvalid novalid nichtgultig nonvalable optout optedout")
+	// leavingHeaders are headers that say so by themselves.
+	leavingHeaders = strings.Fields("sorti sortis sortie sorties parti partis salida salido saida vertrek")
+	// staying begin like those, and are others: a distance, and what is looked for in a message.
+	staying = strings.Fields("entfernung spamscore spamcheck spamfilter loschfrist loeschfrist")
+	// failing say of a confirmation that it did not come about.
+	failing = strings.Fields("fail fehlgeschl gescheit misslung unsuccess error fehler echou echec erreur fallid fallo fallit falhou falhad falha erro mislukt fout " +
+		"expired expirad expire abgelaufen lapsed caducad vencid scadut verlopen verfallen vervallen perime timedout timeout")
+	// until say up to when something holds.
+	until = strings.Fields("bis until till tot hasta jusqu jusque jusquau jusqua fino ate end ends ending enddatum enddate endedatum einddatum einde fin fim fine finale endet ende")
+	// untilHeaders are headers that say so by themselves.
+	untilHeaders = strings.Fields("to al au validto through")
+	// endless words stand before an end that is none.
+	endless = strings.Fields("week high low dead front back open year month tail book")
+	// returned say that what was sent came back, wherever in a word they stand.
+	returned = strings.Fields("retoure retour rucklauf ruecklauf ruckpost ruecksend rucksend npai returnedmail mailreturned returnedpost devuelt devolucion devolvid restitui ritornat respint onbestelbaar geretourneerd nichtzustellbar undeliv")
+)
+
+// speaksOfLeaving reports whether a header speaks of leaving, an opt-out, a deletion, a complaint or an address that takes no mail, whatever else it says of
+// it. What a header denies, such as a confirmation that is not there, does not count.
+func speaksOfLeaving(header string) bool {
+	words, text := oneOptIn(HeaderWords(uncamel(header))), strings.ReplaceAll(PlainHeader(header), "trabaj", "")
+	if beginsOne(text, staying) {
+		return false
+	}
+	return slices.Contains(leavingHeaders, text) || holdsOne(text, leavingDays) || slices.ContainsFunc(words, func(word string) bool {
+		return !beginsOne(word, harmless) && !beginsOne(word, staying) && (beginsOne(word, barred) || holdsOne(word, barring) || beginsOne(word, leaving)) || slices.Contains(leavingWhole, word)
+	})
+}
+
+// Failing reports whether a header of confirmations says that one did not come about, as Confirmation failed does.
+func Failing(header string) bool {
+	return slices.ContainsFunc(HeaderWords(uncamel(header)), func(word string) bool { return beginsOne(word, failing) })
+}
+
+// Leaving reports whether a header, a name or a word speaks of people who left, or of something that ended or was deleted.
+func Leaving(header string) bool {
+	text := PlainHeader(header)
+	return speaksOfLeaving(header) || !beginsOne(text, staying) && OptOutOf(offWord.ReplaceAllString(header, " ")) == EndedOptOut
+}
+
+// offWord is what a day off and a one-off have, where nothing ended.
+var offWord = regexp.MustCompile(`(?i)\boff\b`)
+
+// Until reports whether a header says up to when something holds, or that what was sent came back: somebody may be out, and it is no answer.
+func Until(header string) bool {
+	words, text := HeaderWords(uncamel(header)), PlainHeader(header)
+	if slices.Contains(untilHeaders, text) || holdsOne(text, returned) {
+		return true
+	}
+	for i, word := range words {
+		if slices.Contains(until, word) && !(i > 0 && slices.Contains(endless, words[i-1])) || strings.HasSuffix(word, "ende") && beginsOne(word, agreed) {
+			return true
+		}
+	}
+	return false
+}
+
+// OfOrders reports whether a header speaks of orders, payments and their kin, which end as well.
+func OfOrders(header string) bool {
+	return slices.ContainsFunc(HeaderWords(header), func(word string) bool {
+		return holdsOne(strings.ReplaceAll(word, "consent", ""), otherConfirmed)
+	})
+}
+
+// beginsOne reports whether a word begins with one of the pieces.
+func beginsOne(word string, pieces []string) bool {
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.HasPrefix(word, p) })
+}

@@ -1,0 +1,112 @@
+package suggest
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
+)
+
+// careless says who has a consent that nothing speaks against, by the local parts of the addresses, after somebody took every guess of the draft for granted and
+// named the channels and purposes that it asks for; "asked" if the draft asks for more, and "nothing" where nothing is drafted.
+func careless(t *testing.T, file string, lines ...string) (given, text string) {
+	t.Helper()
+	l := lookAt(file, lines...)
+	if strings.HasPrefix(file, "sheet ") {
+		l = lookAt("kontakte.xlsx", lines...)
+		l.Sheet = strings.TrimPrefix(file, "sheet ")
+	}
+	d := Suggest(l, &ctx)
+	if d == nil {
+		return "nothing", ""
+	}
+	text = string(d.YAML())
+	plan := regexp.MustCompile(`(?m)^ *confirm: true\n`).ReplaceAllString(text, "")
+	plan = regexp.MustCompile(`(?m)^( +channel:\n(?: +#.*\n)*(?: +\w+: .*\n)* +const:)\n`).ReplaceAllString(plan, "$1 email\n")
+	plan = regexp.MustCompile(`(?m)^( +purpose:\n(?: +#.*\n)*(?: +\w+: .*\n)* +const:)\n`).ReplaceAllString(plan, "$1 news\n")
+	m, err := mappings.Parse("m.yaml", []byte(plan))
+	if err != nil {
+		return "asked", text
+	}
+	env := mappings.Env{Source: "s", File: file}
+	b := blockOf(lines)
+	p, err := mappings.NewProfiler(m, env)
+	if err == nil {
+		err = p.Add(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := p.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, _, err := mappings.Compile(m, profile, env)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", lines[0], err, text)
+	}
+	yes, no := map[string]bool{}, map[string]bool{}
+	if err := compiled.Apply(b, finding.SinkFunc(func(finding.Finding) error { return nil }), func(row *mappings.Row) error {
+		name, _, _ := strings.Cut(strings.Split(lines[row.Num-1], "|")[0], "@")
+		for _, rec := range row.Records {
+			switch {
+			case rec.Entity.Name == "suppression", rec.Entity.Name == "consent" && rec.Get("status").Text != "given":
+				no[name] = true
+			case rec.Entity.Name == "consent":
+				yes[name] = true
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(yes, func(name string, _ bool) bool { return no[name] })
+	return strings.Join(slices.Sorted(maps.Keys(yes)), ""), text
+}
+
+// A column that confirms the leaving, or says that an address takes no mail or that a confirmation failed, is no confirmation of an answer: who has a yes there
+// is not given, and a true column of confirmations beside it counts.
+func TestConfirmedLeavingGivesNothing(t *testing.T) {
+	sure := "Unsubscribe confirmed|Unsubscribed (confirmed)|Widerruf bestätigt|Opt-out bestätigt|Opt-out verified|Désinscription confirmée|Suppression validée|Baja confirmada|Objection confirmed|Complaint verified|Hard bounce confirmed|Double opt-out|Email invalide|Invalid email|" +
+		"Consentement invalidé|Invalidated|Correo inválido|E-Mail ungültig|Confirmation failed|Verification failed|Bestätigung fehlgeschlagen|Confirmation échouée|Confirmación fallida|Conferma fallita|Confirmação falhou|Bevestiging mislukt|DOI verweigert|DOI abgelaufen|Confirmation bounced"
+	doubtful := "Kündigung bestätigt|Austritt bestätigt|Löschung bestätigt|Cancellazione confermata|Uitschrijving bevestigd|Opzegging bevestigd|Cancelamento confirmado|Cancellation confirmed|Deletion confirmed|Erasure verified|Résiliation confirmée|Eliminación confirmada|Verwijdering bevestigd|" +
+		"Kündigung|Austritt|Deleted|Resignation"
+	for header := range strings.SplitSeq(sure+"|"+doubtful, "|") {
+		want := "a"
+		if strings.Contains(doubtful, header) {
+			want = "asked"
+		}
+		for beside, lines := range map[string][]string{
+			"yes and no":          {"E-Mail|Newsletter|" + header, "a@x.example|yes|no", "b@x.example|yes|yes"},
+			"a mark":              {"E-Mail|" + header + "|Newsletter", "a@x.example||yes", "b@x.example|x|yes"},
+			"a true confirmation": {"E-Mail|Newsletter|" + header + "|Confirmed", "a@x.example|yes|no|yes", "b@x.example|yes|yes|yes", "c@x.example|yes|no|no"},
+			"days":                {"E-Mail|Newsletter|" + header, "a@x.example|yes|", "b@x.example|yes|2024-03-14"},
+		} {
+			given, text := careless(t, "kontakte.csv", lines...)
+			if given != want && (given != "asked" || beside != "days") {
+				t.Errorf("%s beside %s: %s\n%s", header, beside, given, text)
+			}
+		}
+	}
+	// Words that no list knows are asked for.
+	for _, header := range []string{"Confirmation failed", "Unsubscribe confirmed", "Kündigung bestätigt"} {
+		if given, text := careless(t, "kontakte.csv", "E-Mail|Newsletter|"+header, "a@x.example|yes|", "b@x.example|yes|by post"); given != "asked" {
+			t.Errorf("%s: %s\n%s", header, given, text)
+		}
+	}
+	// What these say is that an answer was confirmed, or something else.
+	for header := range strings.SplitSeq("Confirmed|Double opt-in|Doppelte Einwilligung|E-Mail validée|Email vérifié|Reclame bevestigd|Opt-in finalizado confirmado|Newsletter bestätigt", "|") {
+		if given, text := careless(t, "kontakte.csv", "E-Mail|Newsletter|"+header, "a@x.example|yes|yes", "b@x.example|yes|no"); given != "a" {
+			t.Errorf("%s: %s\n%s", header, given, text)
+		}
+	}
+	for header := range strings.SplitSeq("Order cancelled|Erasmus|Entfernung|Spam score|Bezirk|Blockchain", "|") {
+		if given, text := careless(t, "kontakte.csv", "E-Mail|Newsletter|"+header, "a@x.example|yes|yes", "b@x.example|yes|no"); given != "ab" {
+			t.Errorf("%s: %s\n%s", header, given, text)
+		}
+	}
+}
