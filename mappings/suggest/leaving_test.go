@@ -110,3 +110,30 @@ func TestConfirmedLeavingGivesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A sign makes another word: -1 is a code that is asked for, and neither -ja nor !ja a yes.
+func TestSignsMakeOtherWords(t *testing.T) {
+	for lines, want := range map[string]string{
+		"E-Mail|Newsletter;a@x.example|1;b@x.example|-1":                              "asked",
+		"E-Mail|Newsletter;a@x.example|-1;b@x.example|0":                              "asked",
+		"E-Mail|Newsletter;a@x.example|1;b@x.example|- 1":                             "asked",
+		"E-Mail|Newsletter;a@x.example|1;b@x.example|1-":                              "asked",
+		"E-Mail|Newsletter;a@x.example|ja;b@x.example|−1":                             "a",
+		"E-Mail|Newsletter|Confirmed;a@x.example|yes|1;b@x.example|yes|-1":            "asked",
+		"E-Mail|Newsletter|Confirmed;a@x.example|yes|-1;b@x.example|yes|0":            "asked",
+		"E-Mail|Newsletter|Unsubscribed;a@x.example|yes|0;b@x.example|yes|-1":         "asked",
+		"E-Mail|Newsletter|Unsubscribed;a@x.example|yes|;b@x.example|yes|-yes":        "asked",
+		"E-Mail|Newsletter;a@x.example|ja;b@x.example|-ja;c@x.example|nein":           "a",
+		"E-Mail|Newsletter;a@x.example|ja;b@x.example|!ja;c@x.example|nein":           "a",
+		"E-Mail|Newsletter;a@x.example|x;b@x.example|-x":                              "a",
+		"E-Mail|Newsletter;a@x.example|ja;b@x.example|ja-":                            "a",
+		"E-Mail|Newsletter|Confirmed;a@x.example|yes|yes;b@x.example|yes|!yes":        "a",
+		"E-Mail|Newsletter;a@x.example|Yes, please!;b@x.example|yes!;c@x.example|no!": "ab",
+		"E-Mail|Newsletter;a@x.example|- ja;b@x.example|nein":                         "a",
+		"E-Mail|Newsletter;a@x.example|opt-in;b@x.example|opted_in;c@x.example|-":     "ab",
+	} {
+		if given, text := careless(t, "kontakte.csv", strings.Split(lines, ";")...); given != want {
+			t.Errorf("%s: %s, want %s\n%s", lines, given, want, text)
+		}
+	}
+}

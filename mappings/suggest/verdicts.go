@@ -230,6 +230,10 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 	}
 	switch {
 	case c.Filled == 0:
+	case double && slices.ContainsFunc(c.vocabulary(), negative): // a code
+		g.asks = true
+		lets(mappings.Condition{In: mappings.Strings{}})
+		bars(mappings.Condition{NotIn: mappings.Strings{}})
 	case double && waits(c.Header): // a yes says that nobody confirmed
 		if len(yes) > 0 && days == 0 {
 			lets(mappings.Condition{NotIn: yes})
