@@ -8,10 +8,12 @@ import (
 
 // The words below are without case and marks, in the seven languages. A word of a text fits if it begins with one.
 var (
-	// leaving are what leaving, a deletion, a complaint, a death and an address that takes no mail are called by, besides the words for an opt-out.
+	// leaving are what leaving and a deletion are called by, besides the words for an opt-out.
 	leaving = strings.Fields("leaver austritt ausgetret austret ausscheid ausgeschied abgang abgemeld kundig gekundigt losch loesch gelosch geloesch delet erase erasing erasure effac supprim suprim elimin borrad borrar cancel annul anul storn opzeg opgezegd uitschr uitgeschr uitgetred uittred uitdienst " +
-		"verwijder gewist rimoss rimoz rimuov remov remoc entfernt entfernen resign resil resilia disdett disdic deactiv deaktiv desactiv disattiv desativ gedeactiv departur departed churn complain beschwerde plainte queja reclamo reclami reclamac klacht spam bounc unzustell undeliver rebond rebot rimbalz inval ungultig ungeldig " +
-		"ongeldig verstorb gestorben todes deceas death deced fallec decedut decesso overled defunt difunt falecid removal gone")
+		"verwijder gewist rimoss rimoz rimuov remov remoc entfernt entfernen resign resil resilia disdett disdic deactiv deaktiv desactiv disattiv desativ gedeactiv departur departed churn removal gone")
+	// unusable are what a complaint, a death and an address that takes no mail are called by.
+	unusable = strings.Fields("complain beschwerde plainte queja reclamo reclami reclamac klacht spam bounc unzustell undeliver rebond rebot rimbalz inval ungultig ungeldig ongeldig " +
+		"verstorb gestorben todes deceas death deced fallec decedut decesso overled defunt difunt falecid")
 	// leavingWhole say so as whole words only.
 	leavingWhole = strings.Fields("leaving left quit exit exited dead uscito uscita saiu vertrokken")
 	// leavingDays are pieces of headers that say so, as PlainHeader has them.
@@ -20,6 +22,12 @@ var (
 	leavingHeaders = strings.Fields("sorti sortis sortie sorties parti partis salida salido saida vertrek")
 	// staying begin like those, and are others: a distance, and what is looked for in a message.
 	staying = strings.Fields("entfernung spamscore spamcheck spamfilter loschfrist loeschfrist")
+	// quitting are words for leaving what the header names, as whole words: verbs, and an end.
+	quitting = strings.Fields("leave leaves leaving verlassen quitter quitte quittez salir salirse salgo sair saio deixar dejar lascia lascio lasciare uscire esci esco abandon abandonner abandonar abbandona abbandonare abandona verlaten mute muting stumm stummschalten einstellen beenden terminar terminare terminer drop exit " +
+		"quit loswerden desengager stop stopzetten skip avoid eviter vermeiden vermijden silence end ends ending fin fim einde")
+	// quittingBehind say so where they stand last, quittingFirst where they stand first.
+	quittingBehind = strings.Fields("out raus weg ab fuori fora fuera dehors")
+	quittingFirst  = strings.Fields("against gegen contre contra contro tegen wider")
 	// failing say of a confirmation that it did not come about.
 	failing = strings.Fields("fail fehlgeschl gescheit misslung unsuccess error fehler echou echec erreur fallid fallo fallit falhou falhad falha erro mislukt fout " +
 		"expired expirad expire abgelaufen lapsed caducad vencid scadut verlopen verfallen vervallen perime timedout timeout")
@@ -41,8 +49,25 @@ func speaksOfLeaving(header string) bool {
 		return false
 	}
 	return slices.Contains(leavingHeaders, text) || holdsOne(text, leavingDays) || slices.ContainsFunc(words, func(word string) bool {
-		return !beginsOne(word, harmless) && !beginsOne(word, staying) && (beginsOne(word, barred) || holdsOne(word, barring) || beginsOne(word, leaving)) || slices.Contains(leavingWhole, word)
+		return !beginsOne(word, harmless) && !beginsOne(word, staying) && (beginsOne(word, barred) || holdsOne(word, barring) || beginsOne(word, leaving) || beginsOne(word, unusable)) || slices.Contains(leavingWhole, word)
 	})
+}
+
+// quits reports whether the word of a header at i says that somebody leaves what the header names, as in Leave newsletter and Newsletter (x = stop).
+func quits(words []string, i int) bool {
+	word := words[i]
+	before := ""
+	if i > 0 {
+		before = words[i-1]
+	}
+	switch {
+	case before == "non" || before == "one" || slices.Contains(endless, before), beginsOne(word, staying): // one-stop, week-end
+		return false
+	case word == "fine":
+		return i+1 < len(words) && beginsOne(words[i+1], agreed)
+	}
+	return slices.Contains(quitting, word) || beginsOne(word, leaving) || strings.HasPrefix(word, "stumm") ||
+		i > 0 && i+1 == len(words) && slices.Contains(quittingBehind, word) || i == 0 && slices.Contains(quittingFirst, word)
 }
 
 // Failing reports whether a header of confirmations says that one did not come about, as Confirmation failed does.

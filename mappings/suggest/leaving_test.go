@@ -137,3 +137,26 @@ func TestSignsMakeOtherWords(t *testing.T) {
 		}
 	}
 }
+
+// A yes under a verb of leaving is no consent: the column is asked about, or taken for an opt-out.
+func TestVerbsOfLeaving(t *testing.T) {
+	for header := range strings.SplitSeq("Leave newsletter|Leave mailing list|Quit newsletter|Exit newsletter|Drop newsletter|Mute newsletter|Skip newsletter|Against newsletter|Take me off the newsletter|End subscription|Newsletter: leave|Newsletter: out|Newsletter (tick to leave)|Newsletter (x = stop)|Newsletter (tick to stop receiving)|"+
+		"Newsletter (no more)|Newsletter / end subscription|Newsletter fatigue / end subscription|Delete from newsletter|Newsletter verlassen|Newsletter raus|Newsletter loswerden|Newsletter einstellen|Newsletter beenden|Newsletter kündigen|Newsletter löschen|Gegen Newsletter|Newsletter stummgeschaltet|"+
+		"Quitter la newsletter|Abandonner l'infolettre|Fin abonnement newsletter|Contre la newsletter|Supprimer de la newsletter|Salir del boletín|Dejar de recibir boletín|Fin de suscripción|Terminar boletín|Lascia la newsletter|Esci dalla newsletter|Newsletter non più|Fine iscrizione newsletter|Eliminare dalla newsletter|"+
+		"Sair da newsletter|Deixar de receber newsletter|Fim da subscrição|Nieuwsbrief verlaten|Nieuwsbrief stopzetten|Einde nieuwsbrief", "|") {
+		for _, lines := range [][]string{
+			{"E-Mail|" + header, "a@x.example|no", "b@x.example|yes"},
+			{"E-Mail|" + header, "a@x.example|", "b@x.example|x"},
+			{"E-Mail|Newsletter|" + header, "a@x.example|yes|no", "b@x.example|yes|yes"},
+		} {
+			if given, text := careless(t, "kontakte.csv", lines...); strings.Contains(given, "b") {
+				t.Errorf("%s: %s\n%s", header, given, text)
+			}
+		}
+	}
+	for header := range strings.SplitSeq("Newsletter|Week-end newsletter|Weekend newsletter|Newsletter Einstellungen|One-stop newsletter|Non-stop newsletter|Dropbox newsletter|Finanz-Newsletter|Newsletter ab Herbst|Outdoor newsletter|Newsletter final", "|") {
+		if given, text := careless(t, "kontakte.csv", "E-Mail|"+header, "a@x.example|ja", "b@x.example|nein"); given != "a" {
+			t.Errorf("%s: %s\n%s", header, given, text)
+		}
+	}
+}
