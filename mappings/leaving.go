@@ -84,6 +84,31 @@ func Leaving(header string) bool {
 // offWord is what a day off and a one-off have, where nothing ended.
 var offWord = regexp.MustCompile(`(?i)\boff\b`)
 
+// The words of names below fit if a word begins with one, or is one.
+var (
+	formerly      = strings.Fields("ehemal former fruher frueher vormal ancien voormal oudled oudklant antigu antigos antigas exmembr exmember exmitgl exsoci exabonn exclient exkund exleden exlid exsubscr exassoc exaderen exadher exiscritt exdonat lapsed")
+	awaiting      = strings.Fields("unconfirm unbestatig unbestaetig onbevestig unverif unvalid nonconfirm pending ausstehend pendient pendent attente attesa aguardando afwachting awaiting wartend unactivated")
+	aged          = strings.Fields("old oud oude alt alte alter vecchi viejos velhos")
+	people        = strings.Fields("leden lid mitglied member membr kund customer client klant subscr abonn kontakt contact contatt soci adherent donor spender donat")
+	awaitingWhole = strings.Fields("offen offene offenen waiting wartet espera expire")
+)
+
+// FormerOrPending reports whether a name, such as that of a sheet, says that the people in it left, or have not confirmed yet.
+func FormerOrPending(name string) bool {
+	words := HeaderWords(uncamel(name))
+	for i, word := range words {
+		if beginsOne(word, formerly) || beginsOne(word, awaiting) || slices.Contains(awaitingWhole, word) || word == "ex" && i+1 < len(words) && strings.Trim(words[i+1], "0123456789") != "" ||
+			i+1 < len(words) && slices.Contains(aged, word) && beginsOne(words[i+1], people) ||
+			i+1 < len(words) && slices.Contains(undone, word) && holdsOne(words[i+1], []string{"confirm", "bestat", "conferma", "bevestig", "valid", "verif", "aktiv", "activ"}) {
+			return true
+		}
+	}
+	return Leaving(name) && !holdsOne(PlainHeader(name), []string{"limitad"})
+}
+
+// undone stand before what was not done.
+var undone = strings.Fields("not no non nicht noch pas sin sans senza sem nao niet zonder without ohne never un")
+
 // Until reports whether a header says up to when something holds, or that what was sent came back: somebody may be out, and it is no answer.
 func Until(header string) bool {
 	words, text := HeaderWords(uncamel(header)), PlainHeader(header)

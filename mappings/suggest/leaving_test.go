@@ -160,3 +160,22 @@ func TestVerbsOfLeaving(t *testing.T) {
 		}
 	}
 }
+
+// A sheet or file that is called unconfirmed, pending or former gives no consents until a person says so.
+func TestFormerOrPendingNames(t *testing.T) {
+	for name := range strings.SplitSeq("Unbestätigt|Nicht bestätigt|Ausstehend|Ehemalige|Ehemalige Mitglieder|Frühere Kunden|Gekündigt|Ausgetretene|Gelöscht|Offen|Verstorbene|Unconfirmed|Not confirmed|Pending|Former members|Ex-members|Cancelled members|Lapsed|Left|Deleted|Deceased|Invalid|Awaiting confirmation|"+
+		"Ex-membres|Anciens adhérents|En attente|Non confirmés|Résiliés|Supprimés|Antiguos socios|Ex socios|Pendientes|Sin confirmar|Cancelados|Ex soci|Non confermati|In attesa|Cancellati|Ex-sócios|Antigos clientes|Pendentes|Não confirmados|Oud-leden|Alte Mitglieder|Old customers|Voormalige leden|Niet bevestigd|In afwachting|Opgezegd", "|") {
+		for _, file := range []string{"sheet " + name, strings.ToLower(strings.ReplaceAll(name, " ", "_")) + ".csv", "newsletter-" + strings.ToLower(name) + ".csv"} {
+			if given, text := careless(t, file, "E-Mail|Newsletter", "a@x.example|ja", "b@x.example|ja"); given != "asked" {
+				t.Errorf("%s: %s\n%s", file, given, text)
+			}
+		}
+	}
+	for name := range strings.SplitSeq("Mitglieder|Kunden 2024|Newsletter|Bestätigt|Confirmed|Attendees|Offenbach|Esperanza|Export|Extern|Exeter|Ex 2023|Members|Angebote|Entfernungen|Sociedad Limitada|Contacts export", "|") {
+		for _, file := range []string{"sheet " + name, strings.ToLower(strings.ReplaceAll(name, " ", "_")) + ".csv"} {
+			if given, text := careless(t, file, "E-Mail|Newsletter", "a@x.example|ja", "b@x.example|nein"); given != "a" {
+				t.Errorf("%s: %s\n%s", file, given, text)
+			}
+		}
+	}
+}
