@@ -106,6 +106,27 @@ func FormerOrPending(name string) bool {
 	return Leaving(name) && !holdsOne(PlainHeader(name), []string{"limitad"})
 }
 
+// The words below are those of columns of states: what such a column is of, as pieces of headers, and an end.
+var (
+	stateOf  = strings.Fields("status statut estado stato etat zustand toestand situac situaz situation state mitglied membership member membre adhesion adherent socio socia tesserament lidmaatschap subscri abonn suscri iscri inscri typ tipo kategorie categor")
+	accounts = strings.Fields("account accounts konto compte cuenta conta conto vertrag contract contrat contrato contratto")
+	stateNo  = strings.Fields("name nom nombre nome naam vorname nachname nr no num numero number nummer nro id ids code codice codigo mail email")
+	over     = strings.Fields("closed closure geschloss ferme cloture cerrad chius fechad gesloten radie radiat aufgelos stillgeleg dormant ruht cessat cesad cesse beendigt extinct archived")
+)
+
+// HoldsStates reports whether a header is one of states, such as those of accounts, members and subscriptions; orders have others, and names and numbers are none.
+func HoldsStates(header string) bool {
+	words, text := HeaderWords(uncamel(header)), PlainHeader(header)
+	return !OfOrders(header) && (holdsOne(text, stateOf) || slices.Contains(words, "abo") || slices.Contains(accounts, text)) && !slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains(stateNo, word) || strings.HasSuffix(word, "name") || strings.HasSuffix(word, "nummer") || strings.HasSuffix(word, "nr")
+	})
+}
+
+// EndedState reports whether a state says that something ended, or waits, or that somebody left.
+func EndedState(state string) bool {
+	return FormerOrPending(state) || OptOutOf(state) != NoOptOut || slices.ContainsFunc(HeaderWords(state), func(word string) bool { return beginsOne(word, over) })
+}
+
 // undone stand before what was not done.
 var undone = strings.Fields("not no non nicht noch pas sin sans senza sem nao niet zonder without ohne never un")
 

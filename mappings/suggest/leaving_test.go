@@ -179,3 +179,70 @@ func TestFormerOrPendingNames(t *testing.T) {
 		}
 	}
 }
+
+// States, days and ends beside an answer that nothing reads are asked about: whoever is out would come in as given.
+func TestEndsBesideAnAnswer(t *testing.T) {
+	for lines, names := range map[string]string{
+		"Abo-Status;aktiv;gekündigt;ruhend":       `"Abo-Status"`,
+		"Abo;;beendet":                            `"Abo"`,
+		"Abo;aktiv;beendet":                       `"Abo"`,
+		"Account status;;closed by user":          `"Account status"`,
+		"Account status;open;closed by user":      `"Account status"`,
+		"Mitgliedsstatus;Mitglied;ausgetreten":    `"Mitgliedsstatus"`,
+		"Statut adhérent;à jour;radié":            `"Statut adhérent"`,
+		"Kundenstatus;Stammkunde;ehemalig":        `"Kundenstatus"`,
+		"Account;open;closed":                    `"Account"`,
+		"Estado socio;activo;causó baja":          `"Estado socio"`,
+		"Stato socio;attivo;dimesso, deceduto":    `"Stato socio"`,
+		"Lidmaatschap;;opgezegd":                  `"Lidmaatschap"`,
+		"Typ;Mitglied;verstorben":                 `"Typ"`,
+		"Löschdatum;;13.04.2024":                  `"Löschdatum"`,
+		"Löschvermerk;;x":                         `"Löschvermerk"`,
+		"Austrittsdatum;;13.04.2024":              `"Austrittsdatum"`,
+		"Ausgetreten;;2020":                       `"Ausgetreten"`,
+		"Verstorben am;;13.04.2024":               `"Verstorben am"`,
+		"Date de sortie;;13/04/2024":              `"Date de sortie"`,
+		"Fecha de salida;;13/04/2024":             `"Fecha de salida"`,
+		"Data uscita;;13/04/2024":                 `"Data uscita"`,
+		"Data de saída;;13/04/2024":               `"Data de saída"`,
+		"bis;;13.04.2024":                         `"bis"`,
+		"Adhésion jusqu'au;;2020":                 `"Adhésion jusqu'au"`,
+		"Subscription end date;;2024-04-13":       `"Subscription end date"`,
+		"Lid tot;;2020":                           `"Lid tot"`,
+		"Socio hasta;;2020":                       `"Socio hasta"`,
+		"Retoure;;3":                              `"Retoure"`,
+		"Kündigung;;bestätigt":                    `"Kündigung"`,
+		"Removal date;;2024-04-13":                `"Removal date"`,
+		"deleted_at;;2024-04-13":                  `"deleted_at"`,
+		"Data cancellazione;;13/04/2024":          `"Data cancellazione"`,
+		"Résilié le;;13/04/2024":                  `"Résilié le"`,
+		"Member state;current;left the club 2019": `"Member state"`,
+	} {
+		cells := strings.Split(lines, ";")
+		rows := []string{"E-Mail|Name|Newsletter|" + cells[0]}
+		for i, cell := range cells[1:] {
+			rows = append(rows, string(rune('a'+i))+"@x.example|N|ja|"+cell)
+		}
+		if given, text := careless(t, "kontakte.csv", rows...); given != "asked" || !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "), names) || strings.Contains(text, "by user") {
+			t.Errorf("%s: %s\n%s", lines, given, text)
+		}
+	}
+	// Many states that no draft shows.
+	rows := []string{"E-Mail|Newsletter|Account status"}
+	for i := range 200 {
+		rows = append(rows, string(rune('a'+i%26))+"@x.example|ja|reviewed by clerk number "+strings.Repeat("i", i%60+1))
+	}
+	if given, text := careless(t, "kontakte.csv", append(slices.Clone(rows), "z@x.example|ja|closed by customer")...); given != "asked" {
+		t.Errorf("many states: %s\n%s", given, text)
+	}
+	if given, text := careless(t, "kontakte.csv", rows...); given == "asked" {
+		t.Errorf("many states: %s\n%s", given, text)
+	}
+	// What ended is something else, or nothing did.
+	for _, lines := range []string{"Bestellstatus;storniert;bezahlt", "Order status;cancelled;shipped", "Kundenstatus;Gold;Silber", "Kundentyp;Privat;Firma", "Hand;left;right", "Mitgliedsname;Hans Loesch;Anna Block", "Customer;Hans Loesch;Anna Block", "Kündigung;nein;", "Retoure;0;", "Deleted;0;0", "Left;no;no", "Abo;aktiv;", "Weekend;x;", "Erasmus;2020;"} {
+		cells := strings.Split(lines, ";")
+		if given, text := careless(t, "kontakte.csv", "E-Mail|Newsletter|"+cells[0], "a@x.example|ja|"+cells[1], "b@x.example|ja|"+cells[2]); given != "ab" {
+			t.Errorf("%s: %s\n%s", lines, given, text)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // optsOut says whether a header asks whether somebody does not want something. What is no more may be what the header asks for.
@@ -80,11 +81,15 @@ func (s *suggestion) unreadOptOuts() {
 			}
 		case c.tells() && s.look.speaksOfEnds(col):
 			why = " speaks of leaving, an end or what came back, and nothing reads it, so these consents may be those of people who are out: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if it says nothing of them"
+		default:
+			if n := c.endedStates(); n > 0 {
+				why = " holds states by its header, of which " + finding.Count(n, "row has one", "rows have ones") + " that may say that something ended or waits, or that somebody left, and nothing reads it: write a condition on it, such as not_in: [words]; sheetlift cells shows them; or remove the condition in: [] if they say nothing of these consents"
+			}
 		}
 		of := channelOf(plain(c.Header))
 		for i := range s.draft.Records {
 			r := &s.draft.Records[i]
-			if why == "" || !r.mayGive() || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+			if why == "" || !r.mayGive() || r.asksAbout(s.look.Say(col)) || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
 				continue
 			}
 			r.Why = append(r.Why, s.look.Say(col)+why)
@@ -98,6 +103,25 @@ func (l *Look) speaksOfEnds(col int) bool {
 	c := &l.Columns[col]
 	header := plain(c.Header)
 	return fits("terms", header) == 0 && !mappings.OfOrders(c.Header) && (mappings.Leaving(c.Header) || mappings.Until(c.Header) || fits("expires_at", header) > 0)
+}
+
+// asksAbout reports whether the question for the status of a record names a column.
+func (r *Record) asksAbout(column string) bool {
+	return slices.ContainsFunc(r.field("status").Asks, func(a Ask) bool { return strings.Contains(a.Text, column) })
+}
+
+// endedStates counts the rows of a column of states that say that something ended.
+func (c *Column) endedStates() (rows int) {
+	if !c.states || c.Dates.All() > 0 {
+		return 0
+	}
+	rows = c.ended
+	for _, word := range c.sortedWords() {
+		if says, known := term(answers, word); known && (says == "refused" || says == "withdrawn" || says == "expired") || !(known && says != "") && mappings.EndedState(word) {
+			rows += c.Words[word]
+		}
+	}
+	return rows
 }
 
 // tells reports whether a column holds more than words for no and nothing.
