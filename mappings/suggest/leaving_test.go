@@ -191,7 +191,7 @@ func TestEndsBesideAnAnswer(t *testing.T) {
 		"Mitgliedsstatus;Mitglied;ausgetreten":    `"Mitgliedsstatus"`,
 		"Statut adhérent;à jour;radié":            `"Statut adhérent"`,
 		"Kundenstatus;Stammkunde;ehemalig":        `"Kundenstatus"`,
-		"Account;open;closed":                    `"Account"`,
+		"Account;open;closed":                     `"Account"`,
 		"Estado socio;activo;causó baja":          `"Estado socio"`,
 		"Stato socio;attivo;dimesso, deceduto":    `"Stato socio"`,
 		"Lidmaatschap;;opgezegd":                  `"Lidmaatschap"`,
