@@ -36,13 +36,16 @@ var (
 )
 
 // AsksConfirmed reports whether a header asks whether an answer was confirmed, as Double opt-in does: a no there is none. Orders and payments are
-// confirmed as well.
+// confirmed as well, and so is leaving: Unsubscribe confirmed speaks of an opt-out, and Invalid email of an address.
 func AsksConfirmed(header string) bool {
 	words, text := HeaderWords(header), PlainHeader(header)
 	has := func(is func(word string) bool) bool { return slices.ContainsFunc(words, is) }
 	if has(func(word string) bool {
 		return holdsOne(strings.ReplaceAll(word, "consent", ""), otherConfirmed) || slices.Contains(otherWhole, word) // consent has a sent in it
 	}) {
+		return false
+	}
+	if speaksOfLeaving(header) {
 		return false
 	}
 	twice := holdsOne(text, doubleOptIn) || has(ofDOI) || has(func(word string) bool { return slices.Contains(doubled, word) }) && has(func(word string) bool { return holdsOne(word, agreed) })

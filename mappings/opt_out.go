@@ -105,13 +105,14 @@ func OptOutOf(header string) OptOut {
 		return ""
 	}
 	denies, doubtful, stops, ends, named := false, false, false, false, false
-	takes, lacks, agrees, declines := false, false, false, false
+	takes, lacks, agrees, declines, leaves := false, false, false, false, false
 	for i, word := range words {
 		switch {
 		case i > 0 && slices.Contains([]string{"yes", "ja", "oui", "sim"}, words[i-1]): // Newsletter sim não
 		case slices.Contains(negations, word), slices.Contains(apart, word) && i+1 < len(words) && words[i+1] == "t",
 			word == "non" && (begins(follows(i), refusing) || i+1 < len(words) && slices.Contains([]string{"a", "alla", "aux", "au"}, words[i+1])),
-			word == "ne" && slices.Contains(words[i+1:], "plus"), word == "no" && i+1 < len(words) && words[i+1] == "longer":
+			word == "ne" && slices.Contains(words[i+1:], "plus"), word == "no" && i+1 < len(words) && words[i+1] == "longer",
+			(word == "no" || word == "non") && i+1 < len(words) && slices.Contains([]string{"more", "mas", "piu"}, words[i+1]):
 			denies = true
 		case word == "no" && i+1 < len(words) && slices.Contains([]string{"de", "del", "du"}, words[i+1]): // a number
 		case slices.Contains(without, word) && begins(follows(i), denied):
@@ -129,6 +130,7 @@ func OptOutOf(header string) OptOut {
 		declines = declines || begins(word, declining) || slices.Contains(decliningWhole, word)
 		ends = ends || word == "off" || word == "uit" && i > 0 && i+1 == len(words) || begins(word, ended) || slices.Contains(endedWhole, word)
 		lacks = lacks || begins(word, lacking)
+		leaves = leaves || quits(words, i)
 		named = named || begins(word, denied)
 		agrees = agrees || begins(word, agreed)
 	}
@@ -140,7 +142,7 @@ func OptOutOf(header string) OptOut {
 		return MaybeOptOut
 	case bars, denies, stops, takes && agrees, declines && (named || agrees), holdsOne(text, optOut), slices.Contains(whole, text):
 		return SureOptOut
-	case doubtful, (ends || takes) && named, lacks && agrees:
+	case doubtful, (ends || takes) && named, lacks && agrees, leaves && (named || agrees):
 		return MaybeOptOut
 	case ends, takes:
 		return EndedOptOut

@@ -130,6 +130,7 @@ func TestShownWords(t *testing.T) {
 		"jane.doe": false, "J.Doe": false, "J. Doe": false, "Doe J": false, "doe, jane": false, "O'Brien": false, "Schmidt-Meier": false, "李小龙": false, "김민수": false, "محمد": false,
 		"anna berg": false, "maria de la cruz": false, "jan van dijk": false, "muster-meier": false, "anna_berg": false, "per hansen": false, "o'neill berg": false, "on hold": true, "hard bounce": true, "bitte warten": true, "en attente": true, "sin respuesta": true, "no sabe": true,
 		"in attesa": true, "não sabe": true, "nog onbekend": true, "wants_more": true, "double-opt-in": true,
+		"meier mag nicht": false, "ruft meier an": false, "keine mails an meier": false, "nicht bestätigt": true, "not meier": false, "meier nein": false, "wants more from anna berg": false, "no interest": true, "step 2 pending meier": false, "ja 2": true,
 		"Erika Mustermann": false, "mia@shop.example": false, "192.0.2.7": false, "Musterstraße 12": false, "frau schmidt": false, "Herr K.": false, "K-1001": false, "geb. 1.2.1980": false, "mr": true, "v2.10": true, "0151 2345678": false,
 	}
 	rare := []string{"Müller", "Meier", "novák"}

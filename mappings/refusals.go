@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"sheetlift/importers"
 	"sheetlift/pipeline/finding"
@@ -26,13 +27,23 @@ const WaitingWords = "not yet|noch nicht|pas encore|todavía no|aún no|non anco
 	"non confirmé|non confirmée|en attente|en attente de confirmation|no confirmado|no confirmada|sin confirmar|pendiente|pendiente de confirmación|non confermato|non confermata|in attesa|in attesa di conferma|" +
 	"não confirmado|não confirmada|pendente|aguardando confirmação|niet bevestigd|onbevestigd|in afwachting|wacht op bevestiging"
 
-// SameWord is the form in which words of cells are compared: without case, and blanks, _ and - are one.
+// SameWord is the form in which words of cells are compared: without case, and blanks, _ and - are one. A sign makes another word: -1 is not 1, and !ja not ja.
 func SameWord(s string) string {
 	s = fold(s)
-	if s == "-" {
+	if s == "-" || signed(s) {
 		return s
 	}
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
+}
+
+// signed reports whether a sign stands right before a word, which may deny it, before or behind a number with nothing but blanks between, or behind a word.
+func signed(s string) bool {
+	rest := strings.TrimLeft(s, "-−–!¬~")
+	if first, _ := utf8.DecodeRuneInString(rest); len(rest) < len(s) && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
+		return true
+	}
+	rest = strings.Trim(s, "-−– ")
+	return len(rest) < len(s) && rest != "" && (strings.HasSuffix(s, "-") || strings.Trim(rest, "0123456789") == "")
 }
 
 // nothing are words for no that are as often as not how a blank is written.
@@ -70,6 +81,9 @@ func refuses(word string, inverted bool) bool {
 // saysOf reports whether a word says one of these, whatever marks stand around it.
 func saysOf(word string, as ...string) bool {
 	bare := strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
+	if signed(fold(word)) && slices.Contains(as, "yes") {
+		bare = "" // a yes with a sign before it is none; a no may be meant all the same
+	}
 	for _, w := range []string{SameWord(word), SameWord(bare)} {
 		if w != "" && slices.ContainsFunc(as, func(says string) bool { return slices.Contains(saying[says], w) }) {
 			return true

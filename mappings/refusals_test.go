@@ -46,3 +46,22 @@ func TestNullTokensThatSayNo(t *testing.T) {
 		}
 	}
 }
+
+// A sign before a word or a number makes another word of it, and a list's dash, a mark behind it or within it none.
+func TestSignsAreOfTheWord(t *testing.T) {
+	for _, word := range []string{"-1", "- 1", "−1", "1-", "-ja", "!ja", "¬yes", "-x", "ja-"} {
+		if saysOf(word, "yes") || refuses(word, true) {
+			t.Errorf("%q is a yes", word)
+		}
+	}
+	for _, word := range []string{"1", "- ja", "ja!", "ja.", "(ja)", "yes", "x"} {
+		if !saysOf(word, "yes") {
+			t.Errorf("%q is no yes", word)
+		}
+	}
+	for _, word := range []string{"opt-out", "opted_out", "- unsubscribed", "-unsubscribed"} {
+		if !saysOf(word, "withdrawn", "opt_out") {
+			t.Errorf("%q does not speak against consent", word)
+		}
+	}
+}

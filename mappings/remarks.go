@@ -21,15 +21,29 @@ func HoldsRemarks(header string) bool {
 
 // What remarks say by, as beginnings of words.
 var (
-	optingOut = strings.Fields("baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr uitschr austrag ausgetrag ingetrokk intrekk revoc revog revok revoqu dnc robinson refus rifiut recus rechaz abgelehnt ablehn weiger verweiger geweiger declin rejet opposi oposic bezwaar verzet")
+	optingOut = strings.Fields("baja desabonn desinscri disiscri descadast afmeld afgemeld uitgeschr uitschr austrag ausgetrag ingetrokk intrekk revoc revog revok revoqu dnc robinson refus rifiut recus rechaz abgelehnt ablehn weiger verweiger geweiger declin rejet opposi oposic bezwaar verzet " +
+		"austritt austret ausgetret kundigung gekundigt opzegg opgezegd resili disdett dimissi dimess resign verstorb gestorben deceas deced fallec decedut decesso overled defunt difunt falecid")
 	stopping  = strings.Fields("stop kundig gekundig cancel annul resili")
 	wishing   = strings.Fields("want wish wunsch mocht will wil veut quer vuole")
 	asksFor   = strings.Fields("ask request please bitte wunsch gewunsch will mocht demand souhait veut pidio pide solicit quier chiest chied vuole pediu pede quer verzo vroeg wil graag")
-	takingOff = strings.Fields("remov delet eras entfern gestrich streich losch gelosch elimin quitar suprim supprim retir enlev effac rimuov rimoss cancell apag remoc verwijder schrap")
+	takingOff = strings.Fields("remov delet eras entfern gestrich streich losch gelosch elimin quitar quitad suprim supprim retir enlev effac rimuov rimoss cancell apag remoc verwijder schrap")
+	onLists   = strings.Fields("list lijst verteil mailing newsletter nieuwsbrief infolettre boletin rundbrief")
+)
+
+// The words below say it as they stand.
+var (
+	nothingMore = strings.Fields("no non ne longer doesnt ohne sans sin senza sem zonder nix niks nada rien nothing")
+	died        = strings.Fields("died dead")
+	offList     = strings.Fields("off out took taken genommen raus heraus eruit gehaald tolto tolta tolti sacado sacada tirado tirada ote otee")
+	leavingIt   = strings.Fields("sair salir salirse uscire uscita sortir sortie quitter raus heraus eruit out leave leaving quit weg salida saida")
+	oneself     = strings.Fields("si se sich sest himself herself themselves zich")
+	toBe        = strings.Fields("a da zu te to per por para zum")
+	pickedUp    = strings.Fields("retir enlev quitar quitad") // what is to be fetched is called so as well
+	between     = strings.Fields("to para di de a da per aus of zu om the von")
 )
 
 // remarkWord is what a word of a remark may say, a bit each.
-type remarkWord uint8
+type remarkWord uint16
 
 const (
 	saysOptOut remarkWord = 1 << iota // by itself
@@ -37,46 +51,81 @@ const (
 	saysNot
 	saysWish // a wish, or a message
 	saysAsk
-	saysOff
+	saysOff     // taken off
+	saysOffList // taken off, of a list
+	saysList
+	saysLeave
+	saysSelf
+	saysToBe
 )
 
 // remarkWordOf tells what a word says, as HeaderWords has it.
 func remarkWordOf(word string) (says remarkWord) {
-	begins := func(list []string) bool {
-		return slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(word, w) })
-	}
 	mark := func(is bool, bit remarkWord) {
 		if is {
 			says |= bit
 		}
 	}
-	mark(!begins(harmless) && (begins(optingOut) || holdsOne(word, barring)), saysOptOut)
+	mark(!beginsOne(word, harmless) && (beginsOne(word, optingOut) || holdsOne(word, barring)) || slices.Contains(died, word), saysOptOut)
 	mark(strings.Contains(word, "opt"), saysPart)
-	mark(slices.Contains(negations, word) || slices.Contains([]string{"no", "non", "ne", "longer", "doesnt", "ohne", "sans", "sin", "senza", "sem", "zonder"}, word) || begins(stopping), saysNot)
-	mark(begins(denied) || begins(wishing), saysWish)
-	mark(begins(asksFor), saysAsk)
-	mark(begins(takingOff), saysOff)
+	mark(slices.Contains(negations, word) || slices.Contains(nothingMore, word) || beginsOne(word, stopping), saysNot)
+	mark(beginsOne(word, denied) || beginsOne(word, wishing), saysWish)
+	mark(beginsOne(word, asksFor), saysAsk)
+	mark(beginsOne(word, takingOff), saysOff)
+	mark(beginsOne(word, takingOff) || slices.Contains(offList, word), saysOffList)
+	mark(beginsOne(word, onLists), saysList)
+	mark(slices.Contains(leavingIt, word), saysLeave)
+	mark(slices.Contains(oneself, word), saysSelf)
+	mark(slices.Contains(toBe, word), saysToBe)
 	return says
 }
 
 // stops reports whether words that say so may say together that somebody wants no more.
 func (says remarkWord) stops() bool {
-	return says&saysOptOut > 0 || says&(saysNot|saysWish) == saysNot|saysWish || says&(saysAsk|saysOff) == saysAsk|saysOff
+	for _, all := range []remarkWord{saysOptOut, saysNot | saysWish, saysAsk | saysOff, saysOffList | saysList, saysOff | saysSelf} {
+		if says&all == all {
+			return true
+		}
+	}
+	return false
+}
+
+// mayStop reports whether words that say so may, as they stand beside each other.
+func (says remarkWord) mayStop() bool {
+	return says.stops() || says&saysPart > 0 || says&saysLeave > 0 && says&(saysAsk|saysWish) > 0 || says&(saysOff|saysToBe) == saysOff|saysToBe
 }
 
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
-// SaysToStop reports whether a remark about somebody may say that they do not want to hear any more: it speaks of an opt-out, denies a wish or a message, or
-// asks that somebody be taken off. That it says something else is possible.
+// SaysToStop reports whether a remark about somebody may say that they do not want to hear any more: it speaks of an opt-out, a death, or a list that somebody
+// was taken off, denies a wish or a message, or asks that somebody be taken off. That it says something else is possible, and that another says so in words
+// that are not known.
 func SaysToStop(remark string) bool {
 	var all remarkWord
 	words := oneOptIn(HeaderWords(apostrophes.Replace(remark)))
 	for i, word := range words {
-		if all |= remarkWordOf(word); i > 0 && holdsOne(words[i-1]+word, []string{"optout", "optedout"}) {
+		says := remarkWordOf(word)
+		all |= says
+		if i == 0 {
+			continue
+		}
+		switch before := words[i-1]; {
+		case holdsOne(before+word, []string{"optout", "optedout"}),
+			says&saysOff > 0 && slices.Contains(toBe, before) && (len(words) == 2 || !beginsOne(word, pickedUp)), // to be taken off
+			says&saysLeave > 0 && wishesBefore(words, i):
 			return true
 		}
 	}
 	return all.stops()
+}
+
+// wishesBefore reports whether the words before that at i wish or ask for it. The will of English is no wish.
+func wishesBefore(words []string, i int) bool {
+	leave := words[i]
+	for i--; i > 0 && slices.Contains(between, words[i]); i-- {
+	}
+	english := slices.Contains([]string{"out", "leave", "leaving", "quit"}, leave)
+	return (beginsOne(words[i], wishing) || beginsOne(words[i], asksFor)) && !(english && words[i] == "will")
 }
 
 // Remarks looks for remarks by which somebody may want no more, and remembers what their words may say: there are many remarks, of few words.
@@ -101,7 +150,7 @@ func (r *Remarks) SayToStop(remark []byte) bool {
 		}
 		rest = rest[min(n+1, len(rest)):]
 	}
-	return all.stops() || all&saysPart > 0 && SaysToStop(string(remark)) // opt in and opt out are one word
+	return all.mayStop() && SaysToStop(string(remark))
 }
 
 // word tells what a word may say. Other signs than those of ASCII may part words, so that it may be several.

@@ -148,6 +148,13 @@ var answering = sync.OnceValue(func() map[string]bool {
 	}
 	for _, word := range strings.Fields("not never none yet only already again still sure all other others unknown pending waiting waits await review hold under out in on at by with without for from after before until since to and or the opt opted mail email sms phone call calls letter post web website online app form list newsletter " +
 		"consent consents consented status hard soft bounce bounced spam active inactive closed open new old left moved deceased invalid blocked duplicate test wants want no yes maybe " +
+		"e double single more less later again asked answer answered reply confirm confirmed confirmation approved progress received interest interested not set available applicable given progress do does did be been is are " +
+		"warten später antwort geantwortet bestätigt unbestätigt bestätigung interesse erreichbar erreicht angefragt vorhanden möglich liegt gefragt doppelt einfach " +
+		"réponse répondu confirmé confirmée confirmation intéressé intéressée en à demandé donné " +
+		"sabe contesta respuesta responde confirmar confirmado confirmada confirmación interesado interesada en " +
+		"risposta risponde confermato confermata conferma interessato interessata in " +
+		"resposta responde confirmação interessado interessada em " +
+		"antwoord bevestigd onbevestigd bevestiging geïnteresseerd in " +
 		"nicht nie kein keine noch nur schon wieder auf aus bei mit ohne für nach vor bis seit und oder unklar unbekannt offen wartet bitte anfrage klärung prüfung einwilligung zustimmung gesperrt verstorben verzogen gelöscht ungültig telefon " +
 		"ne pas jamais aucun aucune sans avec pour après avant depuis et ou inconnu inconnue attente cours traitement consentement téléphone courriel décédé " +
 		"nunca ningún sin con para tras antes desde o desconocido espera revisión consentimiento teléfono correo fallecido " +
@@ -160,15 +167,21 @@ var answering = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// namesInSmall reports whether a text of two to four words of letters alone may be a name written without capitals: none of them is one of answers.
+// namesInSmall reports whether a text of several words may hold a name written without capitals, alone or within a remark (meier mag nicht): one of them is no
+// word of answers, and no number, which may have a letter before it as in v2.1.
 func namesInSmall(word string) bool {
-	if !strings.ContainsAny(word, " -_.\u00a0\t") {
-		return false
+	tokens := strings.FieldsFunc(fold(word), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' })
+	return len(tokens) > 1 && slices.ContainsFunc(tokens, func(t string) bool { return !answering()[t] && letters(t) > min(1, len([]rune(t))-letters(t)) })
+}
+
+// letters counts the letters of a text.
+func letters(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			n++
+		}
 	}
-	tokens := strings.FieldsFunc(fold(word), func(r rune) bool { return unicode.IsSpace(r) || r == '-' || r == '_' || r == '.' })
-	return len(tokens) > 1 && len(tokens) < 5 && !slices.ContainsFunc(tokens, func(t string) bool {
-		return answering()[t] || strings.ContainsFunc(t, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
-	})
+	return n
 }
 
 // titles stand before names of people.

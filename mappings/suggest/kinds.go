@@ -380,6 +380,6 @@ func (l *Look) leaves(col int) bool {
 func (l *Look) mayLeave(col int) bool {
 	c := &l.Columns[col]
 	asks := mappings.OptOutOf(c.Header)
-	return (asks == mappings.EndedOptOut || asks == mappings.MaybeOptOut) && c.Emails == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 &&
+	return (asks == mappings.EndedOptOut || asks == mappings.MaybeOptOut || asks == mappings.NoOptOut && mappings.Leaving(c.Header) && flagOf(plain(c.Header)) == "") && c.Emails == 0 && c.Dates.All()*2 > c.Filled && c.Filled > 0 &&
 		fits("expires_at", plain(c.Header)) == 0
 }

@@ -44,6 +44,8 @@ const (
 	cellsKept = 8_000_000 // digests of cells, by which rows are told apart
 
 	hiddenAtMost = 1000 // words of a column that are not shown, before none is looked for any more
+
+	endsLooked = 20_000 // states of a column that are not kept and are looked at; more are texts
 )
 
 // Column is the evidence of one column.
@@ -73,6 +75,9 @@ type Column struct {
 	marked   int               // cells with one apostrophe in front
 	remarks  bool              // by its header, it holds remarks
 	saying   mappings.Remarks  // what the words of its remarks say
+	states   bool              // by its header, it holds states
+	ended    int               // rows whose states are not kept and say that something ended
+	looked   int               // states that were looked at for that
 	stops    int               // remarks that may say that somebody wants no more
 	stopRows []int             // the first of them
 
@@ -110,6 +115,7 @@ func NewLook(file, sheet string, sheetNum, headerRow int, header []string) *Look
 		c := l.column(i)
 		c.Header = h
 		c.remarks = mappings.HoldsRemarks(h)
+		c.states = mappings.HoldsStates(h)
 	}
 	return l
 }
@@ -228,9 +234,14 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 		if _, known := c.Words[word]; !known {
 			switch ours := listed(word); {
 			case !ours && (c.Hidden > 0 || !finding.Quote(text)):
+				c.ends(word, 1)
 				c.hide()
 				return
 			case len(c.Words) >= wordsKept:
+				c.ends(word, 1)
+				for kept, rows := range c.Words {
+					c.ends(kept, rows)
+				}
 				c.Words, c.Hidden = nil, 0
 				return
 			}
@@ -253,14 +264,28 @@ func (c *Column) hide() {
 	if c.Hidden++; c.Hidden > 1 {
 		if c.Hidden > hiddenAtMost && len(c.Words) == 0 {
 			c.Words, c.Hidden = nil, 0 // names, or texts
+			if fits("state", plain(c.Header)) == 0 {
+				c.states, c.ended = false, 0
+			}
 		}
 		return
 	}
 	for word, rows := range c.Words {
 		if !listed(word) {
+			c.ends(word, rows)
 			c.Hidden += rows
 			delete(c.Words, word)
 		}
+	}
+}
+
+// ends counts rows with a state that is not kept, if it says that something ended.
+func (c *Column) ends(state string, rows int) {
+	if !c.states {
+		return
+	}
+	if c.looked++; c.looked <= endsLooked && mappings.EndedState(state) {
+		c.ended += rows
 	}
 }
 

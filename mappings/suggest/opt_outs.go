@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sheetlift/mappings"
+	"sheetlift/pipeline/finding"
 )
 
 // optsOut says whether a header asks whether somebody does not want something. What is no more may be what the header asks for.
@@ -64,21 +65,35 @@ func (s *suggestion) overlooked() (list []string) {
 	return list
 }
 
-// UnreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out holds days, answers or texts, and is read by no record: one of
-// days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given. used tells the columns that are read.
+// UnreadOptOuts asks about the consents of a sheet in which a column that sounds like an opt-out or speaks of an end holds days, answers or texts, and is read by
+// no record: one of days, yes and no words and others at once is no answer and no day, and whoever left by it would come in as given. used tells the columns that
+// are read.
 func (d *Draft) UnreadOptOuts(l *Look, used func(col int) bool) {
 	for col := range l.Columns {
 		c := &l.Columns[col]
-		if used(col) || c.Filled == 0 || c.Emails > 0 || !l.MayOptOut(col) || !c.saysSomething() {
+		if used(col) || c.Filled == 0 || c.Emails > 0 {
 			continue
+		}
+		why := ""
+		switch {
+		case l.optsOut(col) != mappings.NoOptOut:
+			if l.MayOptOut(col) && c.saysSomething() {
+				why = " sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it"
+			}
+		case c.tells() && l.speaksOfEnds(col):
+			why = " speaks of leaving, an end or what came back, and nothing reads it, so these consents may be those of people who are out: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if it says nothing of them"
+		default:
+			if n := c.endedStates(); n > 0 {
+				why = " holds states by its header, of which " + finding.Count(n, "row has one", "rows have ones") + " that may say that something ended or waits, or that somebody left, and nothing reads it: write a condition on it, such as not_in: [words]; sheetlift cells shows them; or remove the condition in: [] if they say nothing of these consents"
+			}
 		}
 		of := channelOf(plain(c.Header))
 		for i := range d.Records {
 			r := &d.Records[i]
-			if !r.mayGive() || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+			if why == "" || !r.mayGive() || r.asksAbout(l.Say(col)) || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
 				continue
 			}
-			r.Why = append(r.Why, l.Say(col)+" sounds like an opt-out and holds days, answers or texts, which nothing reads, so these consents may be those of people who left: map it as a suppression or a consent that is withdrawn, or remove the condition in: [] if nobody opted out by it")
+			r.Why = append(r.Why, l.Say(col)+why)
 			r.When = append(r.When, mappings.Condition{Column: l.Name(col), In: mappings.Strings{}})
 		}
 	}
@@ -97,6 +112,46 @@ func (l *Look) MayOptOut(col int) bool {
 		})
 	}
 	return true
+}
+
+// speaksOfEnds reports whether a column speaks by its header of leaving, of an end, or of what came back.
+func (l *Look) speaksOfEnds(col int) bool {
+	c := &l.Columns[col]
+	header := plain(c.Header)
+	return fits("terms", header) == 0 && !mappings.OfOrders(c.Header) && (mappings.Leaving(c.Header) || mappings.Until(c.Header) || fits("expires_at", header) > 0)
+}
+
+// asksAbout reports whether the question for the status of a record names a column.
+func (r *Record) asksAbout(column string) bool {
+	return slices.ContainsFunc(r.field("status").Asks, func(a Ask) bool { return strings.Contains(a.Text, column) })
+}
+
+// endedStates counts the rows of a column of states that say that something ended.
+func (c *Column) endedStates() (rows int) {
+	if !c.states || c.Dates.All() > 0 {
+		return 0
+	}
+	rows = c.ended
+	for _, word := range c.sortedWords() {
+		if says, known := term(answers, word); known && (says == "refused" || says == "withdrawn" || says == "expired") || !(known && says != "") && mappings.EndedState(word) {
+			rows += c.Words[word]
+		}
+	}
+	return rows
+}
+
+// tells reports whether a column holds more than words for no and nothing.
+func (c *Column) tells() bool {
+	if c.Dates.All() > 0 || c.Hidden > 0 {
+		return true
+	}
+	if c.Words == nil {
+		return c.links*2 <= c.Filled
+	}
+	return slices.ContainsFunc(c.sortedWords(), func(word string) bool {
+		says, known := term(answers, word)
+		return (!known || says != "no" && says != "") && strings.Trim(word, "0.,-") != ""
+	})
 }
 
 // saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.

@@ -192,8 +192,8 @@ func TestRemarksOfLeaving(t *testing.T) {
 		lines string
 		want  string
 	}{
-		{"E-Mail|Nieuwsbrief|Opmerking;a@x|ja|komt op dinsdag;b@x|ja|heeft zich afgemeld;c@x|nee|", `Attention: column C "Opmerking" holds remarks, and in 1 row one may say that somebody wants no more or left (row 3)`},
-		{"E-Mail|Newsletter|Bemerkungen;a@x|ja|zahlt bar;b@x|ja|will keine Mails von anna berg;c@x|ja|Widerruf am Telefon", "in 2 rows they may say that somebody wants no more or left (rows 3, 4)"},
+		{"E-Mail|Nieuwsbrief|Opmerking;a@x|ja|komt op dinsdag;b@x|ja|heeft zich afgemeld;c@x|nee|", `Attention: column C "Opmerking" holds remarks in 2 rows, which no record reads. By words that are known, 1 of them says perhaps that somebody wants no more or left (row 3); the others may say so in words that are not: read them all`},
+		{"E-Mail|Newsletter|Bemerkungen;a@x|ja|zahlt bar;b@x|ja|will keine Mails von anna berg;c@x|ja|Widerruf am Telefon", "By words that are known, 2 of them say perhaps that somebody wants no more or left (rows 3, 4); the others"},
 		{"E-Mail|Newsletter|Notes;a@x|Y|asked to be removed;b@x|N|", "(row 2)"},
 		{"E-Mail|Newsletter|Notes;a@x|Y|pays in cash;b@x|N|", ""},
 		{"E-Mail|Infolettre|Remarques;a@x|oui|ne souhaite plus recevoir;b@x|non|", "(row 2)"},

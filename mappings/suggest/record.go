@@ -79,7 +79,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 			continue
 		}
 		t, ok := meaning(list, word)
-		if list == answers && coded && strings.Trim(word, "0123456789") == "" {
+		if list == answers && coded && number(word) {
 			ok = false
 		}
 		if list == answers && c.ring(word) {
@@ -132,8 +132,19 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 // coded reports whether a column holds other numbers than 0 and 1: then these are codes too, and say neither yes nor no.
 func (c *Column) coded() bool {
 	return slices.ContainsFunc(c.vocabulary(), func(word string) bool {
-		return strings.Trim(word, "0123456789") == "" && strings.TrimLeft(word, "0") != "" && strings.TrimLeft(word, "0") != "1"
+		return number(word) && strings.TrimLeft(word, "0") != "" && strings.TrimLeft(word, "0") != "1"
 	})
+}
+
+// number reports whether a word is a whole number. A minus before it is of the number: it says yes in some databases, and no in other exports.
+func number(word string) bool {
+	return strings.Trim(word, "0123456789") == "" || negative(word)
+}
+
+// negative reports whether a word is a whole number with a minus.
+func negative(word string) bool {
+	rest := strings.Trim(word, "-−– ")
+	return rest != "" && len(rest) < len(word) && strings.Trim(rest, "0123456789") == ""
 }
 
 // ring reports whether a word of the column may be a ring, which stands for no beside a cross, rather than the o of oui.

@@ -157,11 +157,12 @@ func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 	return list
 }
 
-// Remarks says in which rows remarks may speak against a consent: nothing reads them.
+// Remarks says in which rows remarks may speak against a consent, as far as their words are known: nothing reads them.
 func (l *Look) Remarks() (list []string) {
 	for col := range l.Columns {
 		if c := &l.Columns[col]; c.stops > 0 {
-			list = append(list, "Attention: "+l.Say(col)+" holds remarks, and in "+finding.Count(c.stops, "row one", "rows they")+" may say that somebody wants no more or left ("+rowsNamed(c.stopRows, c.stops)+"), which no record reads: sheetlift cells shows them. Where it is so, write it into the column of the answer, or into a list of its own, before the export is frozen.")
+			list = append(list, "Attention: "+l.Say(col)+" holds remarks in "+finding.Count(c.Filled, "row", "rows")+", which no record reads. By words that are known, "+finding.Count(c.stops, "of them says", "of them say")+" perhaps that somebody wants no more or left ("+rowsNamed(c.stopRows, c.stops)+
+				"); the others may say so in words that are not: read them all, as sheetlift cells shows them. Where it is so, write it into the column of the answer, or into a list of its own, before the export is frozen.")
 		}
 	}
 	return list

@@ -53,18 +53,22 @@ func (d *Draft) Tables(l, second *Look, beside, entity string, ctx *Context) {
 	d.below(l, entity)
 }
 
-// named asks about consents in a sheet or file that is called as a list of opt-outs is: what they joined by may still stand there.
+// named asks about consents in a sheet or file that is called as a list of opt-outs is, or as one of people who left or have not confirmed: what they joined by
+// may still stand there.
 func (d *Draft) named(l *Look) {
 	file := strings.TrimSuffix(l.File, filepath.Ext(l.File))
+	what, which := "the name of the file or sheet sounds like that of a list of opt-outs", "left"
 	if !l.named("suppression") && mappings.OptOutOf(l.Sheet) != mappings.SureOptOut && mappings.OptOutOf(file) != mappings.SureOptOut {
-		return
+		if !mappings.FormerOrPending(l.Sheet) && !mappings.FormerOrPending(file) {
+			return
+		}
+		what, which = "the name of the file or sheet sounds like that of a list of people who left, are out, or have not confirmed", "left, and leave them out if they have not confirmed"
 	}
-	const what = "the name of the file or sheet sounds like that of a list of opt-outs"
 	told := false
 	for i := range d.Records {
 		if r := &d.Records[i]; r.mayGive() && len(r.field("status").Asks) == 0 {
 			if r.Why = append(r.Why, what+": map its rows as suppressions, or remove the condition in: [] if a yes in it is a consent all the same"); !told {
-				d.Head = append(d.Head, "Attention: "+what+", and its answers would be consents: map its rows as suppressions, or as consents that are withdrawn, if these people left.")
+				d.Head = append(d.Head, "Attention: "+what+", and its answers would be consents: map its rows as suppressions, or as consents that are withdrawn, if these people "+which+".")
 			}
 			r.When = append(r.When, mappings.Condition{Column: l.Name(0), In: mappings.Strings{}})
 			told = true

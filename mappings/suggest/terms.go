@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -50,15 +51,12 @@ func term(list, word string) (string, bool) {
 	return t, ok
 }
 
-// unpointed is the form of a word without the commas and exclamation marks that some write it with.
+// unpointed is the form of a word without the commas and exclamation marks that some write it with. One before a word may deny it, and stays.
 func unpointed(word string) string {
-	return mappings.SameWord(strings.Map(func(r rune) rune {
-		if r == ',' || r == '!' {
-			return -1
-		}
-		return r
-	}, word))
+	return mappings.SameWord(points.ReplaceAllString(word, "$1"))
 }
+
+var points = regexp.MustCompile(`,|!($|[^\pL\pN])`)
 
 // endings are words for a request that ended, one way or the other.
 var endings = sameWords("closed|done|finished|completed|complete|resolved|closed complete|geschlossen|abgeschlossen|erledigt|fertig|clos|close|clôturé|clôturée|terminé|terminée|cerrado|cerrada|finalizado|finalizada|concluido|concluida|chiuso|chiusa|concluso|conclusa|fechado|fechada|encerrado|encerrada|concluído|concluída|gesloten|afgesloten|afgerond|afgehandeld|afgedaan")

@@ -230,6 +230,10 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 	}
 	switch {
 	case c.Filled == 0:
+	case double && slices.ContainsFunc(c.vocabulary(), negative): // a code
+		g.asks = true
+		lets(mappings.Condition{In: mappings.Strings{}})
+		bars(mappings.Condition{NotIn: mappings.Strings{}})
 	case double && waits(c.Header): // a yes says that nobody confirmed
 		if len(yes) > 0 && days == 0 {
 			lets(mappings.Condition{NotIn: yes})
@@ -237,6 +241,10 @@ func (l *Look) gate(col int, double bool, hard []string) (g gate, ok bool) {
 		} else if days > 0 || len(open) == 0 {
 			lets(mappings.Condition{Blank: true})
 			bars(mappings.Condition{NotBlank: true})
+		} else if len(unknown) > 0 || c.Hidden > 0 {
+			g.asks = true
+			lets(mappings.Condition{In: mappings.Strings{}})
+			bars(mappings.Condition{NotIn: mappings.Strings{}})
 		}
 	case double && days > 0 && days < c.Filled: // words among the days are none
 		lets(mappings.Condition{Matches: "[1-9]"})
@@ -277,8 +285,11 @@ func (g *gate) question(column string) string {
 	return "; which words of " + column + " say that it was confirmed? No list has them: write them after in:, and after not_in: wherever that is empty"
 }
 
-// waits reports whether a header of confirmations asks whether one is not there yet.
+// waits reports whether a header of confirmations asks whether one is not there, or not yet.
 func waits(header string) bool {
+	if mappings.Failing(header) {
+		return true
+	}
 	words := wordsOf(header)
 	for i, word := range words {
 		if slices.Contains(denying, word) && (i+1 < len(words) || len(word) > len("non")) || slices.ContainsFunc(awaited, func(w string) bool { return strings.HasPrefix(word, w) }) {
