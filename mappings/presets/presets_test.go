@@ -162,6 +162,8 @@ func TestLayoutsOfOtherYears(t *testing.T) {
 			[]string{"from: ConsentCapturedDateTime", "subject_id:\n        from: PartyId"}, nil},
 		"salesforce, individuals": {"salesforce", "Individual.csv", []string{"ID,HASOPTEDOUTTRACKING,HASOPTEDOUTPROCESSING,HASOPTEDOUTSOLICIT", "0PK1,false,false,true", "0PK2,true,true,true"},
 			[]string{"const: any", "from: HASOPTEDOUTSOLICIT", `"HASOPTEDOUTTRACKING" seems to answer about consent`}, []string{"purpose:"}},
+		"onetrust, addresses without the number of a receipt": {"onetrust", "receipts.csv", []string{"Identifier,Purpose,Transaction Type,Consent Date", "a@example.com,news,CONFIRMED,2024-03-14T09:12:31Z", "cust-2,news,WITHDRAWN,2024-03-14T09:12:31Z"},
+			[]string{"key: [external_id, purpose]", "external_id:\n        from: Identifier"}, nil},
 		"shopify, words of a state beside it": {"shopify", "customers_export.csv", []string{"Customer ID,Email,Accepts Email Marketing,Mail state", "1,a@example.com,yes,blocklisted"},
 			[]string{`"Mail state" holds words that speak against consent`}, nil},
 		"requests, rights in other words": {"dsar", "dsar.csv", []string{"Case No,Request type,Received,Due,Status", "1,Auskunft,2026-03-14,2026-04-14,erledigt", "2,Right to erasure (Art. 17),2026-03-14,2026-04-14,offen"},
