@@ -7,9 +7,12 @@ import (
 
 // Confirmations are pieces of headers that ask whether an answer was confirmed, as PlainHeader has them, in the seven languages. A piece that begins with
 // = has to be the whole header.
-const Confirmations = doubles + activations + " aktivierungslink activationlink liendactivation enlacedeactivacion linkdiattivazione linkdeativacao activatielink =activated =aktiviert =doi doistatus confirmed bestatigt confirme confirmad confermat bevestigd confirmation bestatigung confirmacion conferma confirmacao bevestiging validated validiert valide validad validat gevalideerd verified verifiziert verifie verificad verificat geverifieerd"
+const Confirmations = doubles + activations + " " + unconfirmed + " aktivierungslink activationlink liendactivation enlacedeactivacion linkdiattivazione linkdeativacao activatielink =activated =aktiviert =doi doistatus confirmed bestatigt confirme confirmad confermat bevestigd confirmation bestatigung confirmacion conferma confirmacao bevestiging validated validiert valide validad validat gevalideerd verified verifiziert verifie verificad verificat geverifieerd"
 
 const doubles = "2stepopt twostepopt zweistufigesopt zweistufigeropt zweistufigeopt 2stufigesopt 2stufigeropt optinendeuxetapes optinen2etapes optinendospasos optinen2pasos optinduefasi optinindue optinemduasetapas optinem2etapas tweestapsopt 2stapsopt doubleopt doppeloptin doppelteopt doppeltesopt doppelteropt dobleopt doppioopt doppiaopt duploopt duplaopt dubbeleopt dubbelopt optindoppio optinduplo optindoble"
+
+// unconfirmed say that a confirmation is still to come.
+const unconfirmed = "sinconfirmar porconfirmar semconfirmar aconfirmer aconfirmar daconfermare zubestatigen tebevestigen tobeconfirmed"
 
 // activations say that an answer was taken into force, looked at, or let pass, which nobody does to one that is not confirmed.
 const activations = " =aktiviertam =aktivierung =aktivierungsdatum =activatedat =activatedon =activation =activationdate =activele =dateactivation =datedactivation =activado =activadoel =fechaactivacion =fechadeactivacion =attivato =attivatoil =dataattivazione =datadiattivazione =ativado =ativadoem =dataativacao =datadeativacao =geactiveerd =geactiveerdop =activatiedatum " +
@@ -21,6 +24,7 @@ const activations = " =aktiviertam =aktivierung =aktivierungsdatum =activatedat 
 // The words below are without case and marks, in the seven languages.
 var (
 	confirmations = strings.Fields(Confirmations)
+	toConfirm     = strings.Fields(unconfirmed)
 	doubleOptIn   = strings.Fields(doubles)
 	// doubled say of a consent that it was given twice.
 	doubled = strings.Fields("double doppel doppelt doppelte doppeltes doppelter zweifach zweifache doble doppio doppia duplo dupla dubbel dubbele")

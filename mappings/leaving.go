@@ -29,7 +29,7 @@ var (
 	quittingBehind = strings.Fields("out raus weg ab fuori fora fuera dehors")
 	quittingFirst  = strings.Fields("against gegen contre contra contro tegen wider")
 	// failing say of a confirmation that it did not come about.
-	failing = strings.Fields("fail fehlgeschl gescheit misslung unsuccess error fehler echou echec erreur fallid fallo fallit falhou falhad falha erro mislukt fout " +
+	failing = strings.Fields("fail fehlgeschl gescheit misslung unsuccess error fehler echou echec erreur fallid fallo fallit falhou falhad falha erro mislukt fout falsch faux errad wrong onjuist " +
 		"expired expirad expire abgelaufen lapsed caducad vencid scadut verlopen verfallen vervallen perime timedout timeout")
 	// until say up to when something holds.
 	until = strings.Fields("bis until till tot hasta jusqu jusque jusquau jusqua fino ate end ends ending enddatum enddate endedatum einddatum einde fin fim fine finale endet ende")
@@ -70,9 +70,9 @@ func quits(words []string, i int) bool {
 		i > 0 && i+1 == len(words) && slices.Contains(quittingBehind, word) || i == 0 && slices.Contains(quittingFirst, word)
 }
 
-// Failing reports whether a header of confirmations says that one did not come about, as Confirmation failed does.
+// Failing reports whether a header of confirmations says that one did not come about, as Confirmation failed does, or is still to come.
 func Failing(header string) bool {
-	return slices.ContainsFunc(HeaderWords(uncamel(header)), func(word string) bool { return beginsOne(word, failing) })
+	return holdsOne(PlainHeader(header), toConfirm) || slices.ContainsFunc(HeaderWords(uncamel(header)), func(word string) bool { return beginsOne(word, failing) })
 }
 
 // Leaving reports whether a header, a name or a word speaks of people who left, or of something that ended or was deleted.
@@ -109,8 +109,8 @@ func FormerOrPending(name string) bool {
 // The words below are those of columns of states: what such a column is of, as pieces of headers, and an end.
 var (
 	stateOf  = strings.Fields("status statut estado stato etat zustand toestand situac situaz situation state mitglied membership member membre adhesion adherent socio socia tesserament lidmaatschap subscri abonn suscri iscri inscri typ tipo kategorie categor")
-	accounts = strings.Fields("account accounts konto compte cuenta conta conto vertrag contract contrat contrato contratto")
-	stateNo  = strings.Fields("name nom nombre nome naam vorname nachname nr no num numero number nummer nro id ids code codice codigo mail email")
+	accounts = strings.Fields("tag tags flag flags label labels segment segments group groups gruppe gruppen merkmal merkmale account accounts konto compte cuenta conta conto vertrag contract contrat contrato contratto")
+	stateNo  = strings.Fields("name nom nombre nome naam vorname nachname nr no num numero number nummer nro id ids code codice codigo")
 	over     = strings.Fields("closed closure geschloss ferme cloture cerrad chius fechad gesloten radie radiat aufgelos stillgeleg dormant ruht cessat cesad cesse beendigt extinct archived")
 )
 

@@ -72,7 +72,7 @@ func careless(t *testing.T, file string, lines ...string) (given, text string) {
 // is not given, and a true column of confirmations beside it counts.
 func TestConfirmedLeavingGivesNothing(t *testing.T) {
 	sure := "Unsubscribe confirmed|Unsubscribed (confirmed)|Widerruf bestätigt|Opt-out bestätigt|Opt-out verified|Désinscription confirmée|Suppression validée|Baja confirmada|Objection confirmed|Complaint verified|Hard bounce confirmed|Double opt-out|Email invalide|Invalid email|" +
-		"Consentement invalidé|Invalidated|Correo inválido|E-Mail ungültig|Confirmation failed|Verification failed|Bestätigung fehlgeschlagen|Confirmation échouée|Confirmación fallida|Conferma fallita|Confirmação falhou|Bevestiging mislukt|DOI verweigert|DOI abgelaufen|Confirmation bounced"
+		"Consentement invalidé|Invalidated|Correo inválido|E-Mail ungültig|Confirmation failed|Verification failed|Bestätigung fehlgeschlagen|Confirmation échouée|Confirmación fallida|Conferma fallita|Confirmação falhou|Bevestiging mislukt|DOI verweigert|DOI abgelaufen|Confirmation bounced|Sin confirmar|À confirmer|Da confermare|Noch zu bestätigen|Adresse verifiziert falsch"
 	doubtful := "Kündigung bestätigt|Austritt bestätigt|Löschung bestätigt|Cancellazione confermata|Uitschrijving bevestigd|Opzegging bevestigd|Cancelamento confirmado|Cancellation confirmed|Deletion confirmed|Erasure verified|Résiliation confirmée|Eliminación confirmada|Verwijdering bevestigd|" +
 		"Kündigung|Austritt|Deleted|Resignation"
 	for header := range strings.SplitSeq(sure+"|"+doubtful, "|") {
@@ -192,6 +192,9 @@ func TestEndsBesideAnAnswer(t *testing.T) {
 		"Statut adhérent;à jour;radié":            `"Statut adhérent"`,
 		"Kundenstatus;Stammkunde;ehemalig":        `"Kundenstatus"`,
 		"Account;open;closed":                     `"Account"`,
+		"Mail status;ok;opted out;ok;fine":        `"Mail status"`,
+		"Tags;vip;vip, do-not-mail":               `"Tags"`,
+		"Flags;VIP;NOMAIL":                        `"Flags"`,
 		"Estado socio;activo;causó baja":          `"Estado socio"`,
 		"Stato socio;attivo;dimesso, deceduto":    `"Stato socio"`,
 		"Lidmaatschap;;opgezegd":                  `"Lidmaatschap"`,
