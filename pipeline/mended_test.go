@@ -1,18 +1,15 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/xuri/excelize/v2"
 
@@ -307,39 +304,17 @@ func TestKilledDelta(t *testing.T) {
 		h := newHouse(t, url, liveFiles)
 		prepare(h)
 		h.mustRun(pipeline.DryRun)
-		before, kills := h.events(), 0
+		before := h.events()
 		for chunks := 1; chunks <= 3; chunks++ {
-			cmd := exec.Command(os.Args[0], "-test.run", "^TestImportChild$", "-test.v")
-			cmd.Env = append(os.Environ(), childVariable+"="+h.dir, childVariable+"_DB="+url)
-			var out bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			deadline := time.Now().Add(40 * time.Second)
-			for h.events() < before+chunks && time.Now().Before(deadline) {
-				time.Sleep(time.Millisecond)
-			}
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err != nil {
-				kills++
-			}
-			if !h.expireLease() {
-				break
-			}
-		}
-		if kills == 0 {
-			t.Fatal("no import was killed under way")
+			h.killAfter(before, chunks)
 		}
 		got := h.mustRun(pipeline.Reconcile)
 		if a, b := h.counts(), other.counts(); !maps.Equal(a, b) {
-			t.Errorf("register after %d kills: %v, want %v", kills, a, b)
+			t.Errorf("register after the kills: %v, want %v", a, b)
 		}
 		for _, stage := range []string{pipeline.Import, pipeline.Reconcile} {
 			if a, b := pipeline.Common(got[stage]).Digest, pipeline.Common(want[stage]).Digest; a != b {
-				t.Errorf("%s after %d kills has digest %s, %s without", stage, kills, a, b)
+				t.Errorf("%s after the kills has digest %s, %s without", stage, a, b)
 			}
 		}
 		h.mustVerify()
