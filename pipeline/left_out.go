@@ -166,17 +166,7 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 	if err := l.since(ctx, list); err != nil {
 		return err
 	}
-	for _, fr := range list {
-		if fr.Snapshot == d.snap.name {
-			break
-		}
-		q, decided, err := d.decidedIn(ctx, fr)
-		if err != nil {
-			return err
-		}
-		if len(decided) == 0 {
-			continue // nothing was decided about its rows
-		}
+	err = d.decidedBefore(ctx, list, func(q *Pipeline, fr *FreezeResult, decided []recordedDryRun) error {
 		maps, err := q.loadMappings()
 		if err != nil {
 			return err
@@ -186,20 +176,39 @@ func (d *dryRunner) leftOut(ctx context.Context) error {
 				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	l.keys()
 	d.res.NotBack = l.awaited.counted()
 	return nil
 }
 
-// decidedIn gives the pipeline of a snapshot and the dry-runs that its rows were decided by.
-func (p *Pipeline) decidedIn(ctx context.Context, fr *FreezeResult) (*Pipeline, []recordedDryRun, error) {
-	q, err := p.at(fr)
-	if err != nil {
-		return nil, nil, err
+// decidedBefore calls f with each snapshot before that of the dry-run about whose rows something was decided, and the dry-runs that did, oldest first.
+func (d *dryRunner) decidedBefore(ctx context.Context, list []*FreezeResult, f func(q *Pipeline, fr *FreezeResult, decided []recordedDryRun) error) error {
+	for _, fr := range list {
+		if fr.Snapshot == d.snap.name {
+			return nil
+		}
+		q, err := d.at(fr)
+		if err != nil {
+			return err
+		}
+		decided, err := q.decidedBy(ctx)
+		if err != nil {
+			return err
+		}
+		decided = slices.DeleteFunc(decided, func(x recordedDryRun) bool { return x.dry.Manifest != fr.Manifest })
+		if len(decided) == 0 {
+			continue
+		}
+		if err := f(q, fr, decided); err != nil {
+			return err
+		}
 	}
-	decided, err := q.decidedBy(ctx)
-	return q, slices.DeleteFunc(decided, func(x recordedDryRun) bool { return x.dry.Manifest != fr.Manifest }), err
+	return nil
 }
 
 // outOf gives the rows of a source that dry-runs rejected, by number, as the first of them that did lists them.

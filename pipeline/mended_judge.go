@@ -56,17 +56,7 @@ func (d *dryRunner) wentOut(ctx context.Context) error {
 		return err
 	}
 	from := origins(list)
-	for _, fr := range list {
-		if fr.Snapshot == d.snap.name {
-			break
-		}
-		q, decided, err := d.decidedIn(ctx, fr)
-		if err != nil {
-			return err
-		}
-		if len(decided) == 0 {
-			continue // nothing was decided about its rows
-		}
+	return d.decidedBefore(ctx, list, func(q *Pipeline, fr *FreezeResult, decided []recordedDryRun) error {
 		for _, sh := range d.sheets {
 			name, text := sh.src.Name, sh.view.rows == nil
 			if !slices.ContainsFunc(q.batch.Sources, func(s Source) bool { return s.Name == name }) || !text && from.of(fr.Snapshot, name) != from.of(d.snap.name, name) {
@@ -78,8 +68,8 @@ func (d *dryRunner) wentOut(ctx context.Context) error {
 			}
 			sh.view.took(fr.Snapshot, wanted)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // took notes why rows of a snapshot, by number, were rejected.
