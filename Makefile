@@ -8,7 +8,7 @@ GOLANGCI     = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Where goroutines, processes and locks meet.
 RACE      = ./pipeline/... ./importers/register/... ./importers/source/... ./importers
 # These hold verdicts, by many stages of small batches, one after the other: nothing runs beside them that the other tests don't run too.
-RACE_SKIP = ^Test(Rule|Preset|UnknownExports|Tamper|Mended|Lost|Undone|Vouched|NotBrought|PropertyNo|PropertyOver|PropertyUndo|DryRunWithin|Kept|Erased|StateOfALong)
+RACE_SKIP = ^Test(Rule|Preset|UnknownExports|Tamper|Mended|Lost|Undone|Vouched|NotBrought|PropertyNo|PropertyOver|PropertyUndo|PropertyMended|DryRunWithin|Kept|Erased|StateOfALong)
 FUZZTIME ?= 30s
 # What each run of tests came to; .ci/run prints it last.
 SUMMARY  := bin/test-summary
