@@ -5,9 +5,97 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"sheetlift/pipeline/finding"
 )
+
+// Rows of a plan whose texts pass are what they are of any other, and stay so once they are retained, whatever the plan reads after them.
+func TestRetainedRowsOutlastTheirTexts(t *testing.T) {
+	m, err := Parse("m.yaml", []byte(`version: 1
+mapping: x
+records:
+  - entity: consent
+    key: [external_id, purpose]
+    fields:
+      external_id: ID
+      email: Mail
+      purpose: Purpose
+      status: { from: OK, enum: { given: [Y], refused: [N] } }
+      occurred_at: { from: Day, zone: Europe/Berlin, format: "YYYY-MM-DD HH:mm" }
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"ID|Mail|Purpose|OK|Day"}
+	for i := range 5000 { // so many that no memo keeps them
+		lines = append(lines, fmt.Sprintf("r%d|p%d@example.org|news|%s|2026-01-%02d %02d:%02d", i, i, []string{"Y", "N", "?"}[i%3], i%28+1, i%24, i%60))
+	}
+	list := blocks(sheet(lines...), 1000, true)
+	env := Env{Source: "s", File: "f.csv", System: "crm"}
+	prof, err := NewProfiler(m, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		if err := prof.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	profile, err := prof.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, _, err := Compile(m, profile, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passing, err := plan.Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	passing.Passing()
+	said := func(list []RecordOut) string {
+		var text strings.Builder
+		for _, rec := range list {
+			fmt.Fprintf(&text, "%s %d", rec.Key, rec.KeyRows)
+			for _, v := range rec.Values {
+				fmt.Fprintf(&text, " %+v", *v)
+			}
+		}
+		return text.String()
+	}
+	var desk, retained, whole Rows
+	var rows []*Row
+	var want []string
+	memory := map[string]bool{} // where the texts of a column lie
+	for _, b := range list {
+		for from := 0; from < b.Rows(); from += 64 {
+			passing.KeepSome(b, from, min(from+64, b.Rows()), &desk)
+			for i := range desk.List {
+				rows = append(rows, retained.Retain(&desk.List[i]))
+				for _, rec := range desk.List[i].Records {
+					memory[fmt.Sprintf("%p", unsafe.StringData(rec.Get("email").Text))] = true
+				}
+			}
+		}
+		plan.Keep(b, &whole)
+		for i := range whole.List {
+			want = append(want, said(whole.List[i].Records)+said(whole.List[i].Partial))
+		}
+	}
+	if len(rows) != 5000 || len(want) != len(rows) {
+		t.Fatalf("%d and %d rows", len(rows), len(want))
+	}
+	for i, row := range rows {
+		if got := said(row.Records) + said(row.Partial); got != want[i] {
+			t.Fatalf("row %d: %s, want %s", row.Num, got, want[i])
+		}
+	}
+	if len(memory) > 2000 {
+		t.Errorf("the texts of 3,333 rows lie in %d places: their room is not used again", len(memory))
+	}
+}
 
 // What is kept of a block is what Apply gives row by row, however often the memory is used again, and in a clone of the plan.
 func TestKeepIsApply(t *testing.T) {

@@ -22,8 +22,5 @@ func (t *texts) of(p []byte) string {
 	return unsafe.String(unsafe.SliceData(t.room[from:]), len(p))
 }
 
-// forget takes back the room of what was made. No string of it may be in use any more; one that is holds nothing of another row.
-func (t *texts) forget() {
-	clear(t.room)
-	t.room = t.room[:0]
-}
+// forget takes back the room of what was made. No string of it may be in use any more: it would change.
+func (t *texts) forget() { t.room = t.room[:0] }
