@@ -121,8 +121,13 @@ sources:
 // source drafts one source and its mapping.
 func (b *batchDraft) source(d *draft, all []*draft, shared suggest.Context) {
 	if d.found == nil && d.entity == "" && d.beside(all) && !d.look.MayBeOfPeople() {
-		b.leftOut = append(b.leftOut, d.described)
-		fmt.Fprintf(b, "  # left out: %s. Nothing in its headers says what its rows are; add it as a source if it holds records.\n", d.described)
+		what, look := d.described, ""
+		if n := d.look.AddressesWithin(); n > 0 {
+			within := finding.Count(n, "text holds an address", "texts hold addresses") + " among other words"
+			what, look = what+" ("+within+": look whether it names people who must not be contacted)", " In it, "+within+": look whether it names people who must not be contacted."
+		}
+		b.leftOut = append(b.leftOut, what)
+		fmt.Fprintf(b, "  # left out: %s. Nothing in its headers says what its rows are; add it as a source if it holds records.%s\n", d.described, look)
 		return
 	}
 	name := d.name

@@ -33,6 +33,7 @@ func TestSheetsOfPeopleAreNotLeftOut(t *testing.T) {
 		{"Instructions", "How to use;Fill in every row", false, ""},
 		{"Help", "Do not change this sheet|Step;Ask the office|1", false, ""},
 		{"Totals", "Year|Members;2024|17", false, ""},
+		{"Hinweise", "Hinweise;Bitte nicht mehr anschreiben:;Frau Dora (d@x.example), Herr Cleo c@x.example", false, ""},
 	} {
 		t.Run(tc.sheet, func(t *testing.T) {
 			dir := t.TempDir()
@@ -68,6 +69,9 @@ func TestSheetsOfPeopleAreNotLeftOut(t *testing.T) {
 			}
 			if (what != "") != tc.bare || !strings.Contains(what, tc.said) {
 				t.Errorf("drafted: %q", what)
+			}
+			if within := strings.Contains(strings.Join(drafts.LeftOut, "\n"), "1 text holds an address among other words"); within != (tc.sheet == "Hinweise") {
+				t.Errorf("left out: %q", drafts.LeftOut)
 			}
 			if left := strings.Contains(strings.Join(drafts.LeftOut, "\n"), tc.sheet); left != (!tc.bare && tc.rows != "") {
 				t.Errorf("left out: %q", drafts.LeftOut)

@@ -63,7 +63,7 @@ func runInit(ctx context.Context, std stdio, files []string, output string, opt 
 		}
 	}
 	for _, sheet := range drafted.LeftOut {
-		if _, err = fmt.Fprintf(std.out, "left out %s: nothing in its headers says what its rows are, and it holds no contact points; add it to batch.yaml if it holds records\n", sheet); err != nil {
+		if _, err = fmt.Fprintf(std.out, "left out %s: nothing in its headers says what its rows are, and no column of it holds contact points; add it to batch.yaml if it holds records\n", sheet); err != nil {
 			return written(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"sheetlift/importers/source"
 	"sheetlift/mappings"
@@ -54,6 +55,7 @@ type Column struct {
 	Header  string // as it stands there
 	Filled  int
 	Emails  int
+	within  int // texts that hold an address among other words
 	Phones  int // numbers written internationally
 	Numbers int // number cells without a date format
 	Epochs  int // bare counts of seconds or milliseconds since 1970, by their size
@@ -201,6 +203,8 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	case cell.Kind == source.Text && bytes.IndexByte(raw, '@') > 0:
 		if looksEmail(raw) {
 			c.Emails++
+		} else if holdsAddress(raw) {
+			c.within++
 		}
 		c.Words = nil
 		return
@@ -443,6 +447,24 @@ func looksEmail(raw []byte) bool {
 	raw = bytes.TrimPrefix(raw, []byte("'"))
 	at := bytes.IndexByte(raw, '@')
 	return at > 0 && at == bytes.LastIndexByte(raw, '@') && bytes.IndexByte(raw[at:], '.') > 1 && !bytes.ContainsAny(raw, " \t<>,;")
+}
+
+// holdsAddress reports whether an address stands among other words.
+func holdsAddress(raw []byte) bool {
+	for word := range bytes.FieldsFuncSeq(raw, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>(),;:", r) }) {
+		if looksEmail(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// AddressesWithin counts the texts of a sheet that hold an address among other words: a list in prose is none that can be mapped.
+func (l *Look) AddressesWithin() (n int) {
+	for i := range l.Columns {
+		n += l.Columns[i].within
+	}
+	return n
 }
 
 // looksEpoch knows whole seconds and milliseconds from 2001 to 2033.
