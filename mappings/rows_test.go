@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"sheetlift/importers/source"
 	"sheetlift/pipeline/finding"
 )
 
@@ -33,27 +34,7 @@ records:
 	}
 	list := blocks(sheet(lines...), 1000, true)
 	env := Env{Source: "s", File: "f.csv", System: "crm"}
-	prof, err := NewProfiler(m, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range list {
-		if err := prof.Add(b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	profile, err := prof.Done()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, _, err := Compile(m, profile, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	passing, err := plan.Clone()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan, passing := twoPlans(t, m, env, list)
 	passing.Passing()
 	said := func(list []RecordOut) string {
 		var text strings.Builder
@@ -130,27 +111,7 @@ records:
 	}
 	list := blocks(sheet(lines...), 37, true)
 	env := Env{Source: "s", File: "f.csv", System: "crm", Token: func(kind, value string) string { return kind + "-" + value }}
-	prof, err := NewProfiler(m, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range list {
-		if err := prof.Add(b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	profile, err := prof.Done()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, _, err := Compile(m, profile, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clone, err := plan.Clone()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan, clone := twoPlans(t, m, env, list)
 	var kept, again Rows
 	recall := NewRecall(clone)
 	verdicts := map[Verdict]int{}
@@ -209,4 +170,17 @@ records:
 	if len(verdicts) != 3 {
 		t.Errorf("the rows are too much alike: %v", verdicts)
 	}
+}
+
+// twoPlans compiles a mapping for a sheet, twice.
+func twoPlans(t *testing.T, m *Mapping, env Env, sheet []*source.Block) (plan, clone *Plan) {
+	t.Helper()
+	plan, _, err := Compile(m, profileOf(t, m, sheet), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if clone, err = plan.Clone(); err != nil {
+		t.Fatal(err)
+	}
+	return plan, clone
 }

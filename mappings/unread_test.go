@@ -81,20 +81,7 @@ func TestUnreadWaiting(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, size := range []int{1, 4096} {
-				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
-				if r.err != nil {
-					t.Fatal(r.err)
-				}
-				var got []finding.Finding
-				for _, f := range r.columns {
-					if f.Rule == "consent.waiting_left_out" {
-						got = append(got, f)
-					}
-				}
-				if len(got) != min(len(tc.want), 1) {
-					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
-				}
-				for _, f := range got {
+				for _, f := range warned(t, "consent.waiting_left_out", tc.mapping, tc.rows, size, tc.want) {
 					if !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 {
 						t.Errorf("%+v", f)
 					}
@@ -127,20 +114,7 @@ func TestUnreadRemarks(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, size := range []int{1, 4096} {
-				r := run(t, strings.Replace(mappingOf("[]", tc.mapping), "skip: []\n", "\n", 1), tc.rows, runOptions{size: size})
-				if r.err != nil {
-					t.Fatal(r.err)
-				}
-				var got []finding.Finding
-				for _, f := range r.columns {
-					if f.Rule == "consent.remark_left_out" {
-						got = append(got, f)
-					}
-				}
-				if len(got) != min(len(tc.want), 1) {
-					t.Fatalf("%d findings, want %q: %+v", len(got), tc.want, got)
-				}
-				for _, f := range got {
+				for _, f := range warned(t, "consent.remark_left_out", tc.mapping, tc.rows, size, tc.want) {
 					if text := fmt.Sprint(f); !strings.Contains(f.Message, tc.want) || f.Rows != tc.rowsSaid || f.Row == 0 || strings.Contains(text, "anna") || strings.Contains(text, "löschen") {
 						t.Errorf("%+v", f)
 					}
@@ -172,4 +146,48 @@ func TestManyValuesAreNoStates(t *testing.T) {
 			t.Fatalf("%v: %+v", r.err, leftOutOf(r))
 		}
 	}
+}
+
+// A profile that takes what remarks say from the one before is the same as that.
+func TestTakeRemarks(t *testing.T) {
+	m, err := Parse("m.yaml", []byte(strings.Replace(mappingOf("[]", record("consent", "", yesOnly)), "skip: []\n", "\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := blocks(sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete", "b@example.com | Y | pays in cash"), 1, false)
+	before := profileOf(t, m, list)
+	if r := before.Columns[2].Remarks; r == nil || r.Rows != 1 {
+		t.Fatalf("%+v", before.Columns)
+	}
+	again, err := NewProfiler(m, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.TakeRemarks(before)
+	for _, b := range list {
+		if err := again.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := again.Done(); err != nil || got.Digest() != before.Digest() {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// warned gives the finding of a rule about a column of the sheet, if want is one, and none otherwise.
+func warned(t *testing.T, rule, records string, rows [][]cell, size int, want string) (got []finding.Finding) {
+	t.Helper()
+	r := run(t, strings.Replace(mappingOf("[]", records), "skip: []\n", "\n", 1), rows, runOptions{size: size})
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	for _, f := range r.columns {
+		if f.Rule == rule {
+			got = append(got, f)
+		}
+	}
+	if len(got) != min(len(want), 1) {
+		t.Fatalf("%d findings, want %q: %+v", len(got), want, got)
+	}
+	return got
 }

@@ -61,7 +61,7 @@ func (p *Pipeline) FreezeSnapshot(ctx context.Context, spec SnapshotSpec) (*Free
 		return nil, err
 	}
 	highest := all[len(all)-1].Number
-	live := slices.DeleteFunc(slices.Clone(all), func(f *FreezeResult) bool { return f.Number > 0 && f.Number <= undone })
+	live := slices.DeleteFunc(slices.Clone(all), func(f *FreezeResult) bool { return f.Number > 0 && f.Number <= undone.newest() })
 	before := live[len(live)-1]
 	again := before.Kind == spec.Kind && sameGiven(before, files)
 	otherTime := ""

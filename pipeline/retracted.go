@@ -21,24 +21,14 @@ func (p *Pipeline) retractedSnapshots(ctx context.Context, ops []*ledger.Record)
 	if err != nil {
 		return nil, err
 	}
-	var undos []int // the number of the newest snapshot that each retracted
-	for _, op := range ops {
-		if op.Stage == Undo && op.State == ledger.Succeeded {
-			u, err := decodeUndo(op)
-			if err != nil {
-				return nil, err
-			}
-			undos = append(undos, u.Number)
-		}
-	}
 	var list []RetractedSnapshot
 	taken := map[int]bool{} // those that are an earlier one, frozen again
 	for _, fr := range all {
-		if fr.Number == 0 || fr.Number > undone {
+		if fr.Number == 0 || fr.Number > undone.newest() {
 			continue
 		}
 		imported := slices.ContainsFunc(ops, func(op *ledger.Record) bool { return op.Stage == Import && op.Snapshot == fr.Snapshot })
-		if (imported || fr.Number == undone) && !againFrozen(fr, all, undos, taken) {
+		if (imported || fr.Number == undone.newest()) && !againFrozen(fr, all, undone, taken) {
 			list = append(list, RetractedSnapshot{Snapshot: fr.Snapshot, Next: fr.again()})
 		}
 	}
@@ -46,10 +36,10 @@ func (p *Pipeline) retractedSnapshots(ctx context.Context, ops []*ledger.Record)
 }
 
 // againFrozen reports whether a snapshot that was undone was frozen again after that. The same files in two snapshots are frozen again twice.
-func againFrozen(fr *FreezeResult, all []*FreezeResult, undos []int, taken map[int]bool) bool {
+func againFrozen(fr *FreezeResult, all []*FreezeResult, undone retractions, taken map[int]bool) bool {
 	for _, later := range all {
 		same := later.Kind == fr.Kind && slices.EqualFunc(later.Files, fr.Files, func(a, b FrozenFile) bool { return a.File == b.File && a.SHA256 == b.SHA256 })
-		between := slices.ContainsFunc(undos, func(number int) bool { return fr.Number <= number && number < later.Number })
+		between := slices.ContainsFunc(undone, func(number int) bool { return fr.Number <= number && number < later.Number })
 		if same && between && !taken[later.Number] {
 			taken[later.Number] = true
 			return true

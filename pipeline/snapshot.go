@@ -47,7 +47,7 @@ func (p *Pipeline) history(ctx context.Context) ([]*FreezeResult, error) {
 	}
 	var live []*FreezeResult
 	for _, fr := range all {
-		if fr.Number == 0 || fr.Number > undone {
+		if fr.Number == 0 || fr.Number > undone.newest() {
 			live = append(live, fr)
 		}
 	}
@@ -63,18 +63,24 @@ func (p *Pipeline) operations(ctx context.Context) (ops []*ledger.Record, err er
 	return ops, err
 }
 
-// freezes lists all snapshots that were ever frozen, oldest first, and the number of the newest that an undo retracted.
-func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone int, err error) {
+// retractions are the numbers of the newest snapshots that undos retracted, each with all before it.
+type retractions []int
+
+// newest is the number of the newest snapshot that was retracted, 0 if only the initial one was, or none.
+func (u retractions) newest() int { return slices.Max(append(retractions{0}, u...)) }
+
+// freezes lists all snapshots that were ever frozen, oldest first, and what was undone.
+func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone retractions, err error) {
 	ops, err := p.operations(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	initial, _, err := last[FreezeResult](ctx, p.initial(), Freeze)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if initial == nil {
-		return nil, 0, nil
+		return nil, nil, nil
 	}
 	all = append(all, initial)
 	for _, op := range ops {
@@ -83,16 +89,16 @@ func (p *Pipeline) freezes(ctx context.Context) (all []*FreezeResult, undone int
 		case op.Stage == Freeze && op.Snapshot != Initial:
 			fr := new(FreezeResult)
 			if err := json.Unmarshal(op.Result, fr); err != nil {
-				return nil, 0, fmt.Errorf("recorded result of freeze: %w", err)
+				return nil, nil, fmt.Errorf("recorded result of freeze: %w", err)
 			}
 			p.place(fr, true)
 			all = append(all, fr)
 		case op.Stage == Undo:
 			u, err := decodeUndo(op)
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, err
 			}
-			undone = max(undone, u.Number)
+			undone = append(undone, u.Number)
 		}
 	}
 	slices.SortFunc(all, func(a, b *FreezeResult) int { return a.Number - b.Number })

@@ -185,7 +185,7 @@ func (p *Pipeline) Undo(ctx context.Context) (*UndoResult, error) {
 				p.remark(knownBefore(known))
 			}
 			for _, fr := range all {
-				if fr.Number > undone {
+				if fr.Number > undone.newest() {
 					r.Snapshots = append(r.Snapshots, fr.Snapshot)
 				}
 			}

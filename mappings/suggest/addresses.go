@@ -28,8 +28,8 @@ func (d *Draft) Addresses(l *Look, ctx *Context, email int, used func(col int) b
 	list := slices.Concat(s.reasons(), s.flags())
 	others := slices.ContainsFunc(d.Records, func(r Record) bool { return r.Entity == "suppression" })
 	for i := range list {
-		if (others || len(list) > 1) && !slices.Contains(list[i].Key, "reason") {
-			list[i].Key = append(slices.Clone(list[i].Key), "reason")
+		if others || len(list) > 1 {
+			list[i].keyedBy("reason")
 		}
 		order(&list[i])
 	}

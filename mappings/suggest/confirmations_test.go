@@ -28,23 +28,7 @@ func judged(t *testing.T, ctx *Context, file string, lines ...string) (states ma
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", lines[0], err, text)
 	}
-	env := mappings.Env{Source: "s", File: file, Sheet: ""}
-	b := blockOf(lines)
-	p, err := mappings.NewProfiler(m, env)
-	if err == nil {
-		err = p.Add(b)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := p.Done()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, columns, err := mappings.Compile(m, profile, env)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", lines[0], err, text)
-	}
+	b, compiled, columns := compiledFor(t, m, file, lines, text)
 	for _, f := range columns {
 		if strings.HasPrefix(f.Rule, "consent.") {
 			rules = append(rules, f.Rule)
@@ -208,4 +192,27 @@ func TestWhatIsConfirmed(t *testing.T) {
 	if _, text, _ := suggested(t, lookAt("kontakte.csv", "E-Mail|Newsletter|Partner bestätigt", "a@x.example|ja|ja", "b@x.example|ja|nein")); !strings.Contains(text, `Attention: column C "Partner bestätigt" says by its header whether something was confirmed`) {
 		t.Error(text)
 	}
+}
+
+// compiledFor compiles a mapping of that text for a sheet of these lines.
+func compiledFor(t *testing.T, m *mappings.Mapping, file string, lines []string, text string) (*source.Block, *mappings.Plan, []finding.Finding) {
+	t.Helper()
+	env := mappings.Env{Source: "s", File: file}
+	b := blockOf(lines)
+	p, err := mappings.NewProfiler(m, env)
+	if err == nil {
+		err = p.Add(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := p.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, columns, err := mappings.Compile(m, profile, env)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", lines[0], err, text)
+	}
+	return b, plan, columns
 }

@@ -32,23 +32,7 @@ func careless(t *testing.T, file string, lines ...string) (given, text string) {
 	if err != nil {
 		return "asked", text
 	}
-	env := mappings.Env{Source: "s", File: file}
-	b := blockOf(lines)
-	p, err := mappings.NewProfiler(m, env)
-	if err == nil {
-		err = p.Add(b)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := p.Done()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, _, err := mappings.Compile(m, profile, env)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", lines[0], err, text)
-	}
+	b, compiled, _ := compiledFor(t, m, file, lines, text)
 	yes, no := map[string]bool{}, map[string]bool{}
 	if err := compiled.Apply(b, finding.SinkFunc(func(finding.Finding) error { return nil }), func(row *mappings.Row) error {
 		name, _, _ := strings.Cut(strings.Split(lines[row.Num-1], "|")[0], "@")

@@ -106,10 +106,7 @@ func (l *Look) MayOptOut(col int) bool {
 	case mappings.NoOptOut:
 		return false
 	case mappings.SureOptOut:
-		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), func(word string) bool {
-			says, ok := term(answers, word)
-			return !ok || says != "no" && says != ""
-		})
+		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), beyondNo)
 	}
 	return true
 }
@@ -148,10 +145,13 @@ func (c *Column) tells() bool {
 	if c.Words == nil {
 		return c.links*2 <= c.Filled
 	}
-	return slices.ContainsFunc(c.sortedWords(), func(word string) bool {
-		says, known := term(answers, word)
-		return (!known || says != "no" && says != "") && strings.Trim(word, "0.,-") != ""
-	})
+	return slices.ContainsFunc(c.sortedWords(), func(word string) bool { return beyondNo(word) && strings.Trim(word, "0.,-") != "" })
+}
+
+// beyondNo reports whether a word says something other than no or nothing.
+func beyondNo(word string) bool {
+	says, known := term(answers, word)
+	return !known || says != "no" && says != ""
 }
 
 // saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.
