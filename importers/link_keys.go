@@ -110,54 +110,6 @@ func kindOf(k *Key) int {
 	return 3
 }
 
-// keyCount knows of each key whether it was counted twice, or more often. It may say so of a key that was counted once, which costs time
-// and changes nothing: of two keys in a hundred among two million.
-type keyCount struct {
-	counts  []uint64 // two bits a place, which stop at 2
-	pending []uint64 // to be counted: many at once, so that one need not wait for the memory of the other
-}
-
-const (
-	keyCountWords   = 1 << 20
-	keyCountPending = 4096
-)
-
-// keyPlaces are where a key is counted: two places of one word, so that memory is waited for once.
-func keyPlaces(h uint64) (word, places uint64) {
-	return h % keyCountWords, 1<<(h>>20%32*2) | 1<<(h>>25%32*2)
-}
-
-func (c *keyCount) add(k LinkKey) {
-	if c.pending = append(c.pending, k.lo); len(c.pending) == keyCountPending {
-		c.count()
-	}
-}
-
-func (c *keyCount) count() {
-	if len(c.pending) == 0 { // nothing is written: others may be reading
-		return
-	}
-	if c.counts == nil {
-		c.counts = make([]uint64, keyCountWords)
-		hugepage.Advise(c.counts)
-	}
-	for _, h := range c.pending {
-		word, places := keyPlaces(h)
-		w := &c.counts[word]
-		*w += places &^ (*w >> 1)
-	}
-	c.pending = c.pending[:0]
-}
-
-// several may be asked once all is counted.
-func (c *keyCount) several(k LinkKey) bool {
-	if c.counts == nil {
-		return false
-	}
-	word, places := keyPlaces(k.lo)
-	return c.counts[word]>>1&places == places
-}
-
 // linkFilter rules out most keys that are not in a set.
 type linkFilter struct{ bits []uint64 }
 
@@ -190,5 +142,5 @@ func (f *linkFilter) fill() {
 func (f *linkFilter) add(k LinkKey)      { i := f.at(k); f.bits[i/64] |= 1 << (i % 64) }
 func (f *linkFilter) may(k LinkKey) bool { i := f.at(k); return f.bits[i/64]>>(i%64)&1 == 1 }
 func (f *linkFilter) at(k LinkKey) uint64 {
-	return k.lo >> 32 & uint64(len(f.bits)*64-1) // bits that keys which keyCount takes for each other have not in common
+	return k.lo >> 32 & uint64(len(f.bits)*64-1) // bits that keys which Counts takes for each other have not in common
 }

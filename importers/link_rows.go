@@ -9,6 +9,7 @@ import (
 
 // each calls f with the keys of each row.
 func (l *Links) each(f func(keys []LinkKey)) {
+	l.wholeRows()
 	for i := range l.chunks {
 		c := &l.chunks[i]
 		for from, to := 0, 0; to < len(c.keys); {
@@ -20,8 +21,9 @@ func (l *Links) each(f func(keys []LinkKey)) {
 
 // linkRows are the keys of rows, one after the other.
 type linkRows struct {
-	keys  []LinkKey
-	first int // how many keys come before them
+	keys  []LinkKey // once all rows are there: see wholeRows
+	first int       // how many keys come before them
+	size  int       // how many keys they have
 	pairs linkPairs
 }
 
@@ -30,6 +32,15 @@ type linkPairs uint16
 
 // pairOf is a row whose owner and one of whose keys are of these kinds.
 func pairOf(owner, kind int) linkPairs { return 1 << (owner*len(kinds) + kind) }
+
+// wholeRows gives the chunks their keys. No row may be added after it.
+func (l *Links) wholeRows() {
+	all := l.rows.Whole()
+	for i := range l.chunks {
+		c := &l.chunks[i]
+		c.keys = all[c.first : c.first+c.size]
+	}
+}
 
 // rowAt gives the row that the key with this index is of.
 func (c *linkRows) rowAt(i int) (from, to int) {
@@ -47,6 +58,7 @@ func (l *Links) rowsThat(next func(c *linkRows, from int) int) iter.Seq2[int, []
 		at   int
 		keys []LinkKey
 	}
+	l.wholeRows()
 	lists := make([][]found, len(l.chunks))
 	var turn atomic.Int64
 	var asked sync.WaitGroup

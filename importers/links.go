@@ -3,6 +3,8 @@ package importers
 import (
 	"hash/maphash"
 	"slices"
+
+	"sheetlift/importers/memfile"
 )
 
 // Links knows which identifiers belong to one subject, because some row holds both. Give it the keys of every row (Add), say
@@ -28,9 +30,10 @@ type Links struct {
 
 	seeds   [2]maphash.Seed
 	systems map[string]linkSystem
+	rows    memfile.List[LinkKey] // the keys of row after row
+	row     []LinkKey             // scratch
 	chunks  []linkRows
-	size    int // how many keys they have
-	counted keyCount
+	counted Counts      // of what tells keys apart
 	asks    bool        // see Asks
 	near    *linkFilter // of the keys of whoever will be asked for; once closed, with all that rows lead to from there. nil if there is none
 	closed  bool
@@ -67,7 +70,8 @@ const (
 
 // NewLinks starts without any row.
 func NewLinks() *Links {
-	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[LinkKey]int32{}}
+	return &Links{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, systems: map[string]linkSystem{}, wanted: map[LinkKey]int32{},
+		counted: NewCounts(1 << 20)}
 }
 
 // NewPseudonymousLinks is NewLinks for rows of which some name their subjects by pseudonyms only. Each key is digested as these are, which
@@ -117,7 +121,7 @@ func (l *Links) CountDigests(keys []LinkKey) {
 		l.near = newWideFilter()
 	}
 	for _, k := range keys {
-		l.counted.add(k)
+		l.counted.Add(k.lo)
 		if l.asks {
 			l.near.add(k)
 		}
@@ -162,10 +166,10 @@ func (l *Links) MayConcern(keys []LinkKey) bool {
 // MayMeet gives what tells of each of the keys that a Linker digested whether another record may have it. All records must have been
 // counted. It may be asked from many goroutines.
 func (l *Links) MayMeet() func(keys []LinkKey, so []bool) {
-	l.counted.count()
+	l.counted.Settle()
 	return func(keys []LinkKey, so []bool) {
 		for i, k := range keys {
-			so[i] = l.counted.several(k)
+			so[i] = l.counted.Several(k.lo)
 		}
 	}
 }
@@ -181,16 +185,17 @@ func (l *Links) add(keys []LinkKey, count bool) {
 	if len(keys) == 1 && owner == 0 { // an id by itself links nothing and is never in doubt
 		return
 	}
-	if n := len(l.chunks); n == 0 || len(l.chunks[n-1].keys)+len(keys) > linkChunk {
-		l.chunks = append(l.chunks, linkRows{keys: make([]LinkKey, 0, max(linkChunk, len(keys))), first: l.size})
+	if n := len(l.chunks); n == 0 || l.chunks[n-1].size+len(keys) > linkChunk {
+		l.chunks = append(l.chunks, linkRows{first: l.rows.Len()})
 	}
 	c := &l.chunks[len(l.chunks)-1]
 	for _, k := range keys {
 		c.pairs |= pairOf(owner, k.kind())
 	}
-	c.keys = append(c.keys, keys...)
-	c.keys[len(c.keys)-1].hi |= linkLast
-	l.size += len(keys)
+	c.size += len(keys)
+	l.row = append(l.row[:0], keys...)
+	l.row[len(keys)-1].hi |= linkLast
+	l.rows.Append(l.row...)
 }
 
 // RowKeys joins the keys of the records of one row, and reports whether they can be those of one subject: no two different
@@ -235,17 +240,17 @@ func (l *Links) want(k LinkKey) bool {
 
 // Build works out the links. No row may be added after it.
 func (l *Links) Build() {
-	l.counted.count()
+	l.counted.Settle()
 	for _, k := range l.asked {
-		if l.counted.several(k) {
+		if l.counted.Several(k.lo) {
 			l.want(k)
 		}
 	}
 	l.asked = nil
 	l.wantDoubtful()
-	taken := make([]uint64, (l.size+63)/64) // by where a row begins
-	var rows []int32                        // nodes of the rows that matter; ^node ends a row
-	sought := slices.Clone(l.keys)          // what other rows may have that are not taken
+	taken := make([]uint64, (l.rows.Len()+63)/64) // by where a row begins
+	var rows []int32                              // nodes of the rows that matter; ^node ends a row
+	sought := slices.Clone(l.keys)                // what other rows may have that are not taken
 	for pass := 0; len(sought) > 0; pass++ {
 		filter := newLinkFilter(sought)
 		next := func(c *linkRows, from int) int {
@@ -266,7 +271,7 @@ func (l *Links) Build() {
 			}
 			taken[at/64] |= 1 << (at % 64)
 			for i, k := range keys {
-				if l.want(k) && l.counted.several(k) {
+				if l.want(k) && l.counted.Several(k.lo) {
 					sought = append(sought, k)
 				}
 				n := l.wanted[k.plain()]
@@ -281,6 +286,7 @@ func (l *Links) Build() {
 		}
 	}
 	l.chunks = nil
+	l.rows.Close()
 	l.join(rows)
 	l.filter = newLinkFilter(l.keys)
 }
@@ -314,7 +320,7 @@ func (l *Links) wantDoubtful() {
 			if i == from || c.keys[i-1].last() {
 				owner = k.kind()
 			}
-			if doubtful&pairOf(owner, k.kind()) != 0 && l.counted.several(k) {
+			if doubtful&pairOf(owner, k.kind()) != 0 && l.counted.Several(k.lo) {
 				return i
 			}
 		}
@@ -322,7 +328,7 @@ func (l *Links) wantDoubtful() {
 	}
 	for _, keys := range l.rowsThat(next) {
 		for _, k := range keys {
-			if doubtful&pairOf(keys[0].kind(), k.kind()) != 0 && l.counted.several(k) {
+			if doubtful&pairOf(keys[0].kind(), k.kind()) != 0 && l.counted.Several(k.lo) {
 				l.want(k)
 			}
 		}

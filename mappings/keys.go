@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sheetlift/importers"
+	"sheetlift/importers/memfile"
 )
 
 // appendKeyPart appends one value as it stands in a key: texts in NFC, instants as UTC to the microsecond.
@@ -71,20 +73,22 @@ func floorDiv(a, b int64) int64 {
 
 // keySet finds the keys that occur in more than one row, and those that differ only in how they look. It keeps two hashes and a
 // row number a key: of the key as people see it (see lookalike), and of its very bytes. The keys lie in parts by the first byte of
-// their hashes, so that a part is looked through in little memory, and what occurs once, as nearly all does, is never sorted. Above
-// the limit it sorts what it has into a run of an unlinked temporary file, so that memory does not grow with the sheet.
+// their hashes once they are looked through, so that a part takes little memory, and what occurs once, as nearly all does, is never sorted. Of
+// many keys only those are looked through of which importers.Counts says that they may occur twice. Above the limit it sorts what it has into
+// a run of an unlinked temporary file, so that memory does not grow with the sheet.
 //
 // Nothing, no order either, may depend on a hash but whether two are equal, and 96 bits under seeds that nobody knows are as good for that as a digest.
 type keySet struct {
-	parts  [keyParts][][]keyEntry
-	fresh  []keyEntry // not in parts yet: many at once, so that one need not wait for the memory of the other
-	held   int        // entries in parts and fresh
+	fresh  []keyEntry             // not laid aside yet; all of them if they are few
+	aside  memfile.List[keyEntry] // the others
+	counts importers.Counts       // of what is aside
+	held   int                    // entries in fresh and aside
+	few    int                    // fewer than these are not laid aside
 	limit  int
 	file   *os.File
 	runs   []int // entries in each run
 	rows   int
 	folded []byte
-	part   []keyEntry // scratch: the entries of one part
 	first  maphash.Seed
 	second maphash.Seed
 	exact  maphash.Seed
@@ -120,13 +124,12 @@ func (e *keyEntry) looksLike(o *keyEntry) bool { return e.folded == o.folded && 
 const (
 	keysInMemory = 2 << 20
 	keyEntrySize = 24
-	keyParts     = 256
-	keysFresh    = 1024
-	keyChunk     = 512 // entries that a part grows by once it is no longer small
+	keysFew      = 32 << 10
+	keysFresh    = 1024 // are laid aside at once
 )
 
 func newKeySet(limit int) keySet {
-	return keySet{limit: limit, first: maphash.MakeSeed(), second: maphash.MakeSeed(), exact: maphash.MakeSeed()}
+	return keySet{few: keysFew, limit: limit, first: maphash.MakeSeed(), second: maphash.MakeSeed(), exact: maphash.MakeSeed()}
 }
 
 func (s *keySet) add(key []byte, row int) error { return s.insert(s.entry(key, row, &s.folded)) }
@@ -152,29 +155,41 @@ func (s *keySet) insert(e keyEntry) error {
 	switch {
 	case s.held >= s.limit:
 		return s.spill()
-	case len(s.fresh) == keysFresh:
-		s.settle()
+	case len(s.fresh) >= s.few || s.aside.Len() > 0 && len(s.fresh) >= keysFresh:
+		s.layAside()
 	}
 	return nil
 }
 
-// settle puts the fresh entries into their parts.
-func (s *keySet) settle() {
-	for i := range s.fresh {
-		e := &s.fresh[i]
-		part := &s.parts[e.folded>>56]
-		last := len(*part) - 1
-		if last < 0 || len((*part)[last]) == cap((*part)[last]) {
-			size := 8
-			if last >= 0 {
-				size = min(keyChunk, 4*cap((*part)[last]))
-			}
-			*part = append(*part, make([]keyEntry, 0, size))
-			last++
-		}
-		(*part)[last] = append((*part)[last], *e)
+// layAside counts the fresh entries and lays them aside.
+func (s *keySet) layAside() {
+	if s.aside.Len() == 0 {
+		s.counts = importers.NewCounts(keysInMemory / 4)
 	}
+	for i := range s.fresh {
+		s.counts.Add(s.fresh[i].folded)
+	}
+	s.aside.Append(s.fresh...)
 	s.fresh = s.fresh[:0]
+}
+
+// entries gives all entries in the order in which they came. None may come after it until they are forgotten.
+func (s *keySet) entries() iter.Seq[*keyEntry] {
+	return func(yield func(*keyEntry) bool) {
+		for _, list := range [][]keyEntry{s.aside.Whole(), s.fresh} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// forget forgets all entries but those of runs.
+func (s *keySet) forget() {
+	s.aside.Close()
+	s.fresh, s.counts, s.held = s.fresh[:0], importers.Counts{}, 0
 }
 
 // foldedAlready reports whether lookalike surely gives the key as it is.
@@ -187,16 +202,35 @@ func foldedAlready(key []byte) bool {
 	return true
 }
 
-// of gives the entries of part i, in scratch if there is room.
-func (s *keySet) of(i int, scratch []keyEntry) []keyEntry {
-	n := 0
-	for _, chunk := range s.parts[i] {
-		n += len(chunk)
+// keyParts are entries by the first byte of their hashes.
+type keyParts [256][][]keyEntry
+
+// keyChunk is how many entries a part grows by once it is no longer small.
+const keyChunk = 512
+
+func partOf(e *keyEntry) int { return int(e.folded >> 56) }
+
+func (p *keyParts) put(e *keyEntry) {
+	part := &p[partOf(e)]
+	last := len(*part) - 1
+	if last < 0 || len((*part)[last]) == cap((*part)[last]) {
+		size := 8
+		if last >= 0 {
+			size = min(keyChunk, 4*cap((*part)[last]))
+		}
+		*part = append(*part, make([]keyEntry, 0, size))
+		last++
 	}
-	scratch = slices.Grow(scratch[:0], n)
-	for _, chunk := range s.parts[i] {
+	(*part)[last] = append((*part)[last], *e)
+}
+
+// take gives the entries of part i, in scratch if there is room, and forgets them.
+func (p *keyParts) take(i int, scratch []keyEntry) []keyEntry {
+	scratch = scratch[:0]
+	for _, chunk := range p[i] {
 		scratch = append(scratch, chunk...)
 	}
+	p[i] = nil
 	return scratch
 }
 
@@ -212,8 +246,8 @@ func compareKeys(a, b keyEntry) int {
 	return cmp.Compare(a.row, b.row)
 }
 
+// spill writes a run of all entries.
 func (s *keySet) spill() error {
-	s.settle()
 	if s.file == nil {
 		f, err := os.CreateTemp("", "sheetlift-keys-*")
 		if err != nil {
@@ -225,10 +259,19 @@ func (s *keySet) spill() error {
 		s.file = f
 	}
 	w := bufio.NewWriterSize(s.file, 1<<16)
+	var parts keyParts
+	var part []keyEntry
 	var buf [keyEntrySize]byte
-	for i := range s.parts {
-		s.part = s.of(i, s.part)
-		part := s.part
+	const together = len(parts) / 8 // or all would be in memory once more
+	for i := range parts {
+		if i%together == 0 {
+			for e := range s.entries() {
+				if partOf(e)/together == i/together {
+					parts.put(e)
+				}
+			}
+		}
+		part = parts.take(i, part)
 		slices.SortFunc(part, compareKeys)
 		for _, e := range part {
 			binary.LittleEndian.PutUint64(buf[:], e.folded)
@@ -239,17 +282,15 @@ func (s *keySet) spill() error {
 				return err
 			}
 		}
-		s.parts[i] = nil
 	}
 	s.runs = append(s.runs, s.held)
-	s.held = 0
+	s.forget()
 	return w.Flush()
 }
 
 // groups gives the rows of each key that occurs more than once, ordered by their rows, the number of distinct keys, and
 // those that are alike.
 func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) {
-	s.settle()
 	var g keyGroups
 	if len(s.runs) == 0 {
 		s.collectAll(&g)
@@ -275,15 +316,29 @@ func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) 
 	return g.groups, g.distinct, g.like, nil
 }
 
-// collectAll collects all parts, several beside each other: no two have a key in common.
+// collectAll collects what may occur twice, several parts beside each other: no two have a key in common.
 func (s *keySet) collectAll(g *keyGroups) {
+	many := s.aside.Len() > 0
+	if many {
+		s.layAside()
+		s.counts.Settle()
+	}
+	var parts keyParts
+	for e := range s.entries() {
+		if many && !s.counts.Several(e.folded) {
+			g.distinct++
+			continue
+		}
+		parts.put(e)
+	}
 	found := make([]keyGroups, runtime.GOMAXPROCS(0))
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for w := range found {
 		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(s.parts); i = int(next.Add(1)) - 1 {
-				s.collect(&found[w], i)
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				found[w].part = parts.take(i, found[w].part)
+				found[w].collect()
 			}
 		})
 	}
@@ -293,9 +348,8 @@ func (s *keySet) collectAll(g *keyGroups) {
 	}
 }
 
-// collect adds the keys of part i that look like others of it, in order, and counts the rest.
-func (s *keySet) collect(g *keyGroups, i int) {
-	g.part = s.of(i, g.part)
+// collect adds the keys of the part that look like others of it, in order, and counts the rest.
+func (g *keyGroups) collect() {
 	part := g.part
 	size := 64
 	for size < 2*len(part) {
@@ -433,5 +487,6 @@ func (s *keySet) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.parts, s.fresh, s.held, s.part, s.file, s.runs = [keyParts][][]keyEntry{}, nil, 0, nil, nil, nil
+	s.forget()
+	s.fresh, s.file, s.runs = nil, nil, nil
 }

@@ -309,7 +309,7 @@ func (p *Profiler) count(c *columnStats, kind source.Kind, raw []byte) {
 		return
 	}
 	p.distinct++
-	c.seen.add(kind, raw)
+	c.seen.add()
 }
 
 func (p *Profiler) dateEvidence(b *source.Block, col, from int) {

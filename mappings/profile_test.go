@@ -218,6 +218,7 @@ func TestKeysSpill(t *testing.T) {
 		keys := rapid.SliceOfN(rapid.IntRange(0, 20), 0, 60).Draw(rt, "keys")
 		limit := rapid.IntRange(1, 70).Draw(rt, "limit")
 		s := newKeySet(limit)
+		s.few = rapid.IntRange(1, 70).Draw(rt, "few")
 		rows := map[int][]int{}
 		for i, k := range keys {
 			if err := s.add([]byte(spelt(k)), i+1); err != nil {

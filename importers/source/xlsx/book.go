@@ -113,8 +113,11 @@ func (b *Book) Read(ctx context.Context, i int) (source.Reader, error) {
 	return b.newSheetReader(ctx, i)
 }
 
-// Close lets go of the shared strings.
+// Close gives back the memory of the shared strings. No block of the book may be looked at any more.
 func (b *Book) Close() error {
-	b.strings = nil
+	if b.strings != nil {
+		b.strings.close()
+		b.strings = nil
+	}
 	return nil
 }
