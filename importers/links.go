@@ -32,10 +32,10 @@ type Links struct {
 	systems map[string]linkSystem
 	rows    memfile.List[LinkKey] // the keys of row after row
 	row     []LinkKey             // scratch
-	chunks  []linkRows
-	counted Counts      // of what tells keys apart
-	asks    bool        // see Asks
-	near    *linkFilter // of the keys of whoever will be asked for; once closed, with all that rows lead to from there. nil if there is none
+	chunks  []linkChunk           // by piece of rows
+	counted Counts                // of what tells keys apart
+	asks    bool                  // see Asks
+	near    *linkFilter           // of the keys of whoever will be asked for; once closed, with all that rows lead to from there. nil if there is none
 	closed  bool
 
 	asked  []LinkKey         // by Want
@@ -61,12 +61,9 @@ var kinds = [...]string{"subject_id", "email", "phone", "device_id"}
 // SubjectFields are the names of the fields that name a subject, the strongest first.
 func SubjectFields() []string { return kinds[:] }
 
-const (
-	linkChunk = 1 << 14
-	// linkPasses is how often the rows are gone over for what the wanted keys are linked to. Chains of links are short; should
-	// one be longer, all rows are taken in.
-	linkPasses = 24
-)
+// linkPasses is how often the rows are gone over for what the wanted keys are linked to. Chains of links are short; should
+// one be longer, all rows are taken in.
+const linkPasses = 24
 
 // NewLinks starts without any row.
 func NewLinks() *Links {
@@ -185,17 +182,15 @@ func (l *Links) add(keys []LinkKey, count bool) {
 	if len(keys) == 1 && owner == 0 { // an id by itself links nothing and is never in doubt
 		return
 	}
-	if n := len(l.chunks); n == 0 || l.chunks[n-1].size+len(keys) > linkChunk {
-		l.chunks = append(l.chunks, linkRows{first: l.rows.Len()})
-	}
-	c := &l.chunks[len(l.chunks)-1]
-	for _, k := range keys {
-		c.pairs |= pairOf(owner, k.kind())
-	}
-	c.size += len(keys)
 	l.row = append(l.row[:0], keys...)
 	l.row[len(keys)-1].hi |= linkLast
-	l.rows.Append(l.row...)
+	n := l.rows.Append(l.row...)
+	if n == len(l.chunks) {
+		l.chunks = append(l.chunks, linkChunk{first: l.rows.Len() - len(keys)})
+	}
+	for _, k := range keys {
+		l.chunks[n].pairs |= pairOf(owner, k.kind())
+	}
 }
 
 // RowKeys joins the keys of the records of one row, and reports whether they can be those of one subject: no two different
@@ -253,19 +248,19 @@ func (l *Links) Build() {
 	sought := slices.Clone(l.keys)                // what other rows may have that are not taken
 	for pass := 0; len(sought) > 0; pass++ {
 		filter := newLinkFilter(sought)
-		next := func(c *linkRows, from int) int {
-			for i := from; i < len(c.keys); i++ {
-				if k := c.keys[i]; filter.may(k) && l.has(k) {
+		next := func(rows []LinkKey, from int) int {
+			for i := from; i < len(rows); i++ {
+				if k := rows[i]; filter.may(k) && l.has(k) {
 					return i
 				}
 			}
-			return len(c.keys)
+			return len(rows)
 		}
 		if pass == linkPasses {
-			next = func(_ *linkRows, from int) int { return from }
+			next = func(_ []LinkKey, from int) int { return from }
 		}
 		sought = sought[:0]
-		for at, keys := range l.rowsThat(next) {
+		for at, keys := range l.rowsThat(allPairs, next) {
 			if taken[at/64]>>(at%64)&1 == 1 {
 				continue
 			}
@@ -310,23 +305,20 @@ func (l *Links) wantDoubtful() {
 	if all&doubtful == 0 {
 		return
 	}
-	next := func(c *linkRows, from int) int {
-		if c.pairs&doubtful == 0 {
-			return len(c.keys)
-		}
+	next := func(rows []LinkKey, from int) int {
 		owner := 0
-		for i := from; i < len(c.keys); i++ {
-			k := c.keys[i]
-			if i == from || c.keys[i-1].last() {
+		for i := from; i < len(rows); i++ {
+			k := rows[i]
+			if i == from || rows[i-1].last() {
 				owner = k.kind()
 			}
 			if doubtful&pairOf(owner, k.kind()) != 0 && l.counted.Several(k.lo) {
 				return i
 			}
 		}
-		return len(c.keys)
+		return len(rows)
 	}
-	for _, keys := range l.rowsThat(next) {
+	for _, keys := range l.rowsThat(doubtful, next) {
 		for _, k := range keys {
 			if doubtful&pairOf(keys[0].kind(), k.kind()) != 0 && l.counted.Several(k.lo) {
 				l.want(k)

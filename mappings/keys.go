@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"io"
-	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -173,19 +172,6 @@ func (s *keySet) layAside() {
 	s.fresh = s.fresh[:0]
 }
 
-// entries gives all entries in the order in which they came. None may come after it until they are forgotten.
-func (s *keySet) entries() iter.Seq[*keyEntry] {
-	return func(yield func(*keyEntry) bool) {
-		for _, list := range [][]keyEntry{s.aside.Whole(), s.fresh} {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // forget forgets all entries but those of runs.
 func (s *keySet) forget() {
 	s.aside.Close()
@@ -224,14 +210,13 @@ func (p *keyParts) put(e *keyEntry) {
 	(*part)[last] = append((*part)[last], *e)
 }
 
-// take gives the entries of part i, in scratch if there is room, and forgets them.
-func (p *keyParts) take(i int, scratch []keyEntry) []keyEntry {
-	scratch = scratch[:0]
+// take appends the entries of part i, and forgets them.
+func (p *keyParts) take(i int, to []keyEntry) []keyEntry {
 	for _, chunk := range p[i] {
-		scratch = append(scratch, chunk...)
+		to = append(to, chunk...)
 	}
 	p[i] = nil
-	return scratch
+	return to
 }
 
 func compareKeys(a, b keyEntry) int {
@@ -248,6 +233,7 @@ func compareKeys(a, b keyEntry) int {
 
 // spill writes a run of all entries.
 func (s *keySet) spill() error {
+	s.aside.Append(s.fresh...)
 	if s.file == nil {
 		f, err := os.CreateTemp("", "sheetlift-keys-*")
 		if err != nil {
@@ -260,18 +246,20 @@ func (s *keySet) spill() error {
 	}
 	w := bufio.NewWriterSize(s.file, 1<<16)
 	var parts keyParts
-	var part []keyEntry
+	var part, scratch []keyEntry
 	var buf [keyEntrySize]byte
 	const together = len(parts) / 8 // or all would be in memory once more
 	for i := range parts {
 		if i%together == 0 {
-			for e := range s.entries() {
-				if partOf(e)/together == i/together {
-					parts.put(e)
+			for k := range s.aside.Pieces() {
+				for _, e := range s.aside.Piece(k, &scratch) {
+					if partOf(&e)/together == i/together {
+						parts.put(&e)
+					}
 				}
 			}
 		}
-		part = parts.take(i, part)
+		part = parts.take(i, part[:0])
 		slices.SortFunc(part, compareKeys)
 		for _, e := range part {
 			binary.LittleEndian.PutUint64(buf[:], e.folded)
@@ -318,39 +306,55 @@ func (s *keySet) groups() (groups [][]int, distinct int, like alike, err error) 
 
 // collectAll collects what may occur twice, several parts beside each other: no two have a key in common.
 func (s *keySet) collectAll(g *keyGroups) {
-	many := s.aside.Len() > 0
-	if many {
+	few := s.aside.Len() == 0
+	if few {
+		s.aside.Append(s.fresh...)
+	} else {
 		s.layAside()
 		s.counts.Settle()
 	}
-	var parts keyParts
-	for e := range s.entries() {
-		if many && !s.counts.Several(e.folded) {
-			g.distinct++
-			continue
-		}
-		parts.put(e)
+	var sift, collect sync.WaitGroup
+	var turn atomic.Int64
+	sifted := make([]keyParts, runtime.GOMAXPROCS(0))
+	for w := range sifted {
+		sift.Go(func() {
+			var scratch []keyEntry
+			for i := int(turn.Add(1)) - 1; i < s.aside.Pieces(); i = int(turn.Add(1)) - 1 {
+				for _, e := range s.aside.Piece(i, &scratch) {
+					if few || s.counts.Several(e.folded) {
+						sifted[w].put(&e)
+					}
+				}
+			}
+		})
 	}
-	found := make([]keyGroups, runtime.GOMAXPROCS(0))
-	var next atomic.Int64
-	var all sync.WaitGroup
+	sift.Wait()
+	found := make([]keyGroups, len(sifted))
+	turn.Store(0)
 	for w := range found {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-				found[w].part = parts.take(i, found[w].part)
+		collect.Go(func() {
+			for i := int(turn.Add(1)) - 1; i < len(keyParts{}); i = int(turn.Add(1)) - 1 {
+				found[w].part = found[w].part[:0]
+				for k := range sifted {
+					found[w].part = sifted[k].take(i, found[w].part)
+				}
 				found[w].collect()
 			}
 		})
 	}
-	all.Wait()
+	collect.Wait()
+	looked := 0
 	for w := range found {
+		looked += found[w].looked
 		g.join(&found[w])
 	}
+	g.distinct += s.held - looked
 }
 
 // collect adds the keys of the part that look like others of it, in order, and counts the rest.
 func (g *keyGroups) collect() {
 	part := g.part
+	g.looked += len(part)
 	size := 64
 	for size < 2*len(part) {
 		size *= 2
@@ -399,8 +403,9 @@ type keyGroups struct {
 	last    keyEntry
 	pending int // row of the first key of those that may be alike
 
-	part  []keyEntry // scratch: the entries of one part
-	slots []uint32   // scratch: entries of the part by hash, from 1
+	part   []keyEntry // the entries of one part
+	slots  []uint32   // scratch: entries of the part by hash, from 1
+	looked int        // how many entries the parts had
 }
 
 // join adds what others found in other parts.

@@ -23,18 +23,3 @@ func unlimitedFiles() bool {
 	var limit unix.Rlimit
 	return unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur == unix.RLIM_INFINITY
 }
-
-// view gives n bytes of a file as they are read from memory, or nil.
-func view(f *os.File, n int) []byte {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	var b []byte
-	if conn.Control(func(fd uintptr) { b, err = unix.Mmap(int(fd), 0, n, unix.PROT_READ, unix.MAP_SHARED) }) != nil || err != nil {
-		return nil
-	}
-	return b
-}
-
-func forget(b []byte) { _ = unix.Munmap(b) }

@@ -1,7 +1,7 @@
-// Package memfile keeps lists that are written once, from front to back, and then only read, outside Go's heap: in a file that lies in
-// memory and has no name (memfd_create(2)). What is written to such a file costs a fifth of the first touch of as much memory on a virtual
-// machine (docs/decisions/0017). Where there is no such file, or where memory or files are limited, a list lies in the heap, and nobody sees a
-// difference but in time.
+// Package memfile keeps long lists that are written once, from front to back, and then read in the same order, outside Go's heap: in a file that
+// lies in memory and has no name (memfd_create(2)). Written and read by way of a small piece of memory that is used again, it costs a part of
+// what the first touch of as much heap does on a virtual machine (docs/decisions/0017). Where there is no such file, or where memory or files
+// are limited, a list lies in the heap, and nobody sees a difference but in time.
 package memfile
 
 import (
@@ -10,106 +10,95 @@ import (
 	"os"
 	"runtime/debug"
 	"unsafe"
-
-	"sheetlift/importers/hugepage"
 )
 
-// List is a list of values without pointers. The zero List is empty.
+// List is a list of values without pointers, in pieces of some 256 KiB. The zero List is empty.
 type List[T any] struct {
-	most   int // how long it may become; 0: nobody knows
+	pieces []piece[T]
+	last   []T // the piece that is appended to
+	n      int
 	file   *os.File
-	n      int    // values in the file
-	rest   []T    // what comes after them
-	inHeap bool   // there is no file and will be none
-	mapped []byte // the file, once the list is whole
+	size   int64 // of the file
+	inHeap bool  // there is no file and will be none
 }
 
-// piece is how many bytes are written at once. A list of fewer stays in the heap.
-const piece = 256 << 10
-
-// New gives an empty list that will have at most so many values. Where it lies in the heap that is the room it takes there, of which only
-// what is written to is used.
-func New[T any](most int) List[T] { return List[T]{most: most} }
-
-// Len is how many values were appended.
-func (l *List[T]) Len() int { return l.n + len(l.rest) }
-
-// Append appends values, which are copied.
-func (l *List[T]) Append(v ...T) {
-	if l.mapped != nil {
-		panic("memfile: a list is appended to that is whole")
-	}
-	if len(l.rest) == 0 && len(bytesOf(v)) >= piece && l.write(v) {
-		return
-	}
-	l.rest = append(l.rest, v...)
-	if len(bytesOf(l.rest)) >= piece && l.write(l.rest) {
-		l.rest = l.rest[:0]
-	}
+// piece is a piece that nothing is appended to any more.
+type piece[T any] struct {
+	heap []T   // nil: it is in the file
+	at   int64 // there
+	n    int
 }
 
-// write writes values to the file, and reports whether they are there.
-func (l *List[T]) write(v []T) bool {
-	if l.inHeap {
-		return false
+// pieceBytes is the size of a piece, which it exceeds only if more is appended at once.
+const pieceBytes = 256 << 10
+
+// Len is how many values there are.
+func (l *List[T]) Len() int { return l.n }
+
+// Append appends values, which are copied, and says in which piece. What is appended at once lies in one piece.
+func (l *List[T]) Append(v ...T) (piece int) {
+	if most := pieceBytes / int(unsafe.Sizeof(*new(T))); len(l.last) > 0 && len(l.last)+len(v) > most {
+		l.end()
 	}
-	if l.file == nil && l.n == 0 && unlimited() {
-		l.file = create()
+	l.last = append(l.last, v...)
+	l.n += len(v)
+	return len(l.pieces)
+}
+
+// end ends the last piece.
+func (l *List[T]) end() {
+	if l.file == nil && !l.inHeap {
+		if unlimited() {
+			l.file = create()
+		}
+		l.inHeap = l.file == nil
 	}
 	if l.file != nil {
-		if _, err := l.file.WriteAt(bytesOf(v), l.bytes()); err == nil {
-			l.n += len(v)
-			return true
+		if n, err := l.file.WriteAt(bytesOf(l.last), l.size); err == nil {
+			l.pieces = append(l.pieces, piece[T]{at: l.size, n: len(l.last)})
+			l.size += int64(n)
+			l.last = l.last[:0]
+			return
 		}
 	}
-	l.toHeap()
-	return false
+	l.pieces = append(l.pieces, piece[T]{heap: l.last, n: len(l.last)})
+	l.last = make([]T, 0, cap(l.last))
 }
 
-// bytes is how many bytes the file has.
-func (l *List[T]) bytes() int64 { return int64(l.n) * int64(unsafe.Sizeof(*new(T))) }
-
-// toHeap takes what the file has into the heap.
-func (l *List[T]) toHeap() {
-	l.inHeap = true
-	size := int(unsafe.Sizeof(*new(T)))
-	room := hugepage.Room(max(l.most, l.Len(), piece/size) * size)
-	all := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(room))), cap(room)/size)[:l.n]
-	if l.file != nil {
-		if _, err := l.file.ReadAt(bytesOf(all), 0); err != nil { // of memory: as likely as any other memory that can't be read
-			panic(fmt.Sprintf("read back memory: %v", err))
-		}
-		l.file.Close()
-		l.file = nil
+// Pieces is how many pieces there are.
+func (l *List[T]) Pieces() int {
+	if len(l.last) == 0 {
+		return len(l.pieces)
 	}
-	l.rest, l.n = append(all, l.rest...), 0
+	return len(l.pieces) + 1
 }
 
-// Whole gives all values. Nothing may be appended any more, nothing changed, and nothing read once the list is closed.
-func (l *List[T]) Whole() []T {
-	if l.mapped == nil && l.file != nil {
-		if len(l.rest) == 0 || l.write(l.rest) {
-			l.rest = nil
-			if l.mapped = view(l.file, int(l.bytes())); l.mapped == nil {
-				l.toHeap()
-			}
-		}
+// Piece gives the values of a piece: in scratch, which it makes large enough, or where they lie. Nobody may change them. As long as nothing is
+// appended, it may be called from many goroutines, each with a scratch of its own.
+func (l *List[T]) Piece(i int, scratch *[]T) []T {
+	if i == len(l.pieces) {
+		return l.last
 	}
-	if l.mapped == nil {
-		return l.rest
+	p := &l.pieces[i]
+	if p.heap != nil {
+		return p.heap
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(l.mapped))), l.n)
+	if cap(*scratch) < p.n {
+		*scratch = make([]T, p.n)
+	}
+	v := (*scratch)[:p.n]
+	if _, err := l.file.ReadAt(bytesOf(v), p.at); err != nil { // of memory: as likely as any other memory that can't be read
+		panic(fmt.Sprintf("read memory back: %v", err))
+	}
+	return v
 }
 
 // Close gives all back. The list is empty then.
 func (l *List[T]) Close() {
-	if l.mapped != nil {
-		forget(l.mapped)
-	}
 	if l.file != nil {
 		l.file.Close()
 	}
-	*l = List[T]{most: l.most}
+	*l = List[T]{}
 }
 
 // unlimited reports whether the program may take memory that Go does not count, and write as much as it likes.

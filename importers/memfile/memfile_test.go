@@ -15,20 +15,21 @@ type pair struct {
 	b uint32
 }
 
-// grown gives lists as they may come to be: in a file, in the heap, and in the heap because a file takes no more.
+// grown gives lists as they may come to be: in a file, in the heap, and in both, because a file takes no more.
 func grown[T any](t *rapid.T, draw func(i int) T, fail bool) {
-	l := New[T](rapid.SampledFrom([]int{0, 10, 100_000, 1 << 20}).Draw(t, "most"))
+	var l List[T]
 	defer l.Close()
 	l.inHeap = rapid.Bool().Draw(t, "in the heap")
 	var want []T
-	for range rapid.IntRange(0, 8).Draw(t, "appended") {
-		n := rapid.SampledFrom([]int{0, 1, 7, 1000, 40_000, 90_000}).Draw(t, "values")
+	where := map[int]int{} // by index of the first value appended at once: its piece
+	for range rapid.IntRange(0, 12).Draw(t, "appended") {
+		n := rapid.SampledFrom([]int{0, 1, 7, 1000, 10_000, 90_000}).Draw(t, "values")
 		more := make([]T, n)
 		for i := range more {
 			more[i] = draw(len(want) + i)
 		}
+		where[len(want)] = l.Append(more...)
 		want = append(want, more...)
-		l.Append(more...)
 		clear(more) // they were copied
 		if l.Len() != len(want) {
 			t.Fatalf("%d values, want %d", l.Len(), len(want))
@@ -38,14 +39,22 @@ func grown[T any](t *rapid.T, draw func(i int) T, fail bool) {
 		}
 	}
 	for range 2 {
-		if got := l.Whole(); len(got) != len(want) {
+		var got, scratch []T
+		for i := range l.Pieces() {
+			if piece, begins := where[len(got)]; !begins || piece != i {
+				t.Fatalf("piece %d begins amid what was appended at once, or in piece %d", i, piece)
+			}
+			got = append(got, l.Piece(i, &scratch)...)
+			clear(scratch[:cap(scratch)]) // it is nobody else's
+		}
+		if len(got) != len(want) {
 			t.Fatalf("%d values, want %d", len(got), len(want))
 		} else if !same(got, want) {
 			t.Fatal("other values")
 		}
 	}
 	l.Close()
-	if l.Append(draw(1)); l.Len() != 1 {
+	if l.Append(draw(1)); l.Len() != 1 || l.Pieces() != 1 {
 		t.Fatal("a closed list is not empty")
 	}
 }
@@ -72,23 +81,10 @@ func TestLimitedMemoryIsLeftAlone(t *testing.T) {
 	defer debug.SetMemoryLimit(math.MaxInt64)
 	var l List[byte]
 	defer l.Close()
-	l.Append(make([]byte, 3*piece)...)
-	if l.Append(1); l.file != nil || len(l.Whole()) != 3*piece+1 {
-		t.Errorf("%d values, file %v", len(l.Whole()), l.file)
+	for range 3 {
+		l.Append(make([]byte, pieceBytes)...)
 	}
-}
-
-func TestAWholeListTakesNoMore(t *testing.T) {
-	var l List[byte]
-	defer l.Close()
-	l.Append(make([]byte, 2*piece)...)
-	if l.Whole(); l.mapped == nil {
-		t.Skip("no files in memory here")
+	if l.file != nil || l.Pieces() != 3 {
+		t.Errorf("%d pieces, file %v", l.Pieces(), l.file)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("it took more")
-		}
-	}()
-	l.Append(1)
 }

@@ -113,11 +113,8 @@ func (b *Book) Read(ctx context.Context, i int) (source.Reader, error) {
 	return b.newSheetReader(ctx, i)
 }
 
-// Close gives back the memory of the shared strings. No block of the book may be looked at any more.
+// Close lets go of the shared strings.
 func (b *Book) Close() error {
-	if b.strings != nil {
-		b.strings.close()
-		b.strings = nil
-	}
+	b.strings = nil
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"sheetlift/importers/memfile"
+	"sheetlift/importers/hugepage"
 	"sheetlift/importers/source"
 )
 
@@ -18,7 +18,6 @@ import (
 type arena struct {
 	text []byte
 	ends []uint32
-	kept gathered // where they lie
 }
 
 func (s *arena) span(i int) (off, length uint32) {
@@ -28,58 +27,11 @@ func (s *arena) span(i int) (off, length uint32) {
 	return off, s.ends[i] - off
 }
 
-// close gives the memory back: no text may be looked at any more.
-func (s *arena) close() {
-	s.kept.close()
-	s.text, s.ends = nil, nil
-}
-
-// gathered are the shared strings while they are read.
-type gathered struct {
-	text []byte // what is not in allText yet
-	ends []uint32
-
-	allText memfile.List[byte]
-	allEnds memfile.List[uint32]
-}
-
-// gatheredPiece is how many bytes of text are read before they are put with the rest.
-const gatheredPiece = 256 << 10
-
-// length is how many bytes of text there are.
-func (g *gathered) length() int { return g.allText.Len() + len(g.text) }
-
-// count is how many strings there are.
-func (g *gathered) count() int { return g.allEnds.Len() + len(g.ends) }
-
-// take takes text with a further string at its end.
-func (g *gathered) take(text []byte) {
-	g.text = text
-	g.ends = append(g.ends, uint32(g.length()))
-}
-
-// put puts what was read with the rest.
-func (g *gathered) put() {
-	g.allText.Append(g.text...)
-	g.allEnds.Append(g.ends...)
-	g.text, g.ends = g.text[:0], g.ends[:0]
-}
-
-func (g *gathered) whole() *arena {
-	g.put()
-	return &arena{text: g.allText.Whole(), ends: g.allEnds.Whole(), kept: *g}
-}
-
-func (g *gathered) close() {
-	g.allText.Close()
-	g.allEnds.Close()
-}
-
 // minItem is the shortest shared string in XML: <si/>.
 const minItem = 5
 
-// readStrings reads the shared strings part into one arena. The text is never longer than its XML, so that is the room that is asked for where
-// it lies in the heap: it is never copied to grow.
+// readStrings reads the shared strings part into one arena. The text is never longer than its XML, so room for the declared
+// size is reserved at once: pages that are not written to cost nothing, and the arena is never copied to grow.
 func (a *archive) readStrings(ctx context.Context, part int) (*arena, error) {
 	w, err := a.walker(ctx, part)
 	if err != nil {
@@ -87,52 +39,41 @@ func (a *archive) readStrings(ctx context.Context, part int) (*arena, error) {
 	}
 	defer w.close()
 	limit := min(a.lim.StringBytes, math.MaxUint32)
-	g := &gathered{allText: memfile.New[byte](int(min(a.entries[part].size, limit)))}
-	if err := w.strings(g, a.entries[part].size, limit); err != nil {
-		g.close()
-		return nil, err
-	}
-	return g.whole(), nil
-}
-
-// strings gathers the strings of a part of so many bytes; limit is how many their texts may have.
-func (w *walker) strings(g *gathered, size, limit int64) error {
-	a := w.a
-	for root := false; !root; {
+	s := &arena{text: hugepage.Room(int(min(a.entries[part].size, limit)))}
+	root := false
+	for !root {
 		t, err := w.next()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		switch t.kind {
 		case tokEOF:
-			return nil
+			return s, nil
 		case tokStart:
 			if root = true; t.empty {
-				return nil
+				return s, nil
 			}
 			n, err := strconv.Atoi(attrOr(t, "uniqueCount"))
 			if err == nil && n > 0 {
-				g.allEnds = memfile.New[uint32](int(min(int64(n), size/minItem+1, int64(a.lim.Strings))))
+				s.ends = make([]uint32, 0, min(int64(n), a.entries[part].size/minItem+1, int64(a.lim.Strings)))
+				hugepage.Advise(s.ends)
 			}
 		}
 	}
 	for {
-		w.fastStrings(g)
-		done, err := w.oneString(g)
+		w.fastStrings(s)
+		done, err := w.oneString(s)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if int64(g.length()) > limit {
-			return a.fault(source.ErrLimit, w.part, "the shared strings are longer than "+strconv.FormatInt(limit, 10)+" bytes", remedyLimit+" (string_bytes)")
+		if int64(len(s.text)) > limit {
+			return nil, a.fault(source.ErrLimit, w.part, "the shared strings are longer than "+strconv.FormatInt(limit, 10)+" bytes", remedyLimit+" (string_bytes)")
 		}
-		if g.count() > a.lim.Strings {
-			return a.fault(source.ErrLimit, w.part, "there are more than "+strconv.Itoa(a.lim.Strings)+" shared strings", remedyLimit+" (strings)")
+		if len(s.ends) > a.lim.Strings {
+			return nil, a.fault(source.ErrLimit, w.part, "there are more than "+strconv.Itoa(a.lim.Strings)+" shared strings", remedyLimit+" (strings)")
 		}
 		if done {
-			return nil
-		}
-		if len(g.text) >= gatheredPiece {
-			g.put()
+			return s, nil
 		}
 	}
 }
@@ -145,7 +86,7 @@ var (
 )
 
 // fastStrings takes plain strings as spreadsheet programs write them, until the next one is something else, or cut.
-func (w *walker) fastStrings(g *gathered) {
+func (w *walker) fastStrings(s *arena) {
 	b, p := w.buf, w.pos
 	// The limits are checked now and then; an arena of one window more than the limit is no harm.
 	for range 4096 {
@@ -159,13 +100,13 @@ func (w *walker) fastStrings(g *gathered) {
 		default:
 			return
 		}
-		text, n, ok := appendPlain(g.text, b[p:])
+		text, n, ok := appendPlain(s.text, b[p:])
 		if !ok {
 			if n = bytes.IndexByte(b[p:], '<'); n < 0 {
 				return
 			}
 			var err error
-			if text, err = appendText(g.text, b[p:p+n]); err != nil {
+			if text, err = appendText(s.text, b[p:p+n]); err != nil {
 				return // the slow path says where
 			}
 		}
@@ -173,20 +114,21 @@ func (w *walker) fastStrings(g *gathered) {
 		if len(b)-end < endItemLen || binary.LittleEndian.Uint64(b[end:]) != endItem || b[end+8] != '>' || n > w.a.lim.CellBytes {
 			return
 		}
-		g.take(text)
+		s.text = text
+		s.ends = append(s.ends, uint32(len(text)))
 		p = end + endItemLen
 		w.pos = p
 	}
 }
 
 // oneString takes one element of any shape; done says that the part has ended.
-func (w *walker) oneString(g *gathered) (done bool, err error) {
+func (w *walker) oneString(s *arena) (done bool, err error) {
 	for {
 		t, err := scanToken(w.buf, w.pos, w.eof)
 		if err == nil && t.kind == tokStart && t.is("si") {
-			text, end, err := g.text, t.end, error(nil)
+			text, end, err := s.text, t.end, error(nil)
 			if !t.empty {
-				text, end, err = appendItem(g.text, w.buf, t.end, w.eof, w.a.lim.XMLDepth)
+				text, end, err = appendItem(s.text, w.buf, t.end, w.eof, w.a.lim.XMLDepth)
 			}
 			switch {
 			case errors.Is(err, errMore):
@@ -195,15 +137,16 @@ func (w *walker) oneString(g *gathered) (done bool, err error) {
 				}
 				continue
 			case errors.Is(err, errText):
-				return false, w.a.fault(source.ErrMalformed, w.part, "shared string "+strconv.Itoa(g.count())+" has undecodable characters", remedyResave)
+				return false, w.a.fault(source.ErrMalformed, w.part, "shared string "+strconv.Itoa(len(s.ends))+" has undecodable characters", remedyResave)
 			case errors.Is(err, errDepth):
 				return false, w.tooDeep()
 			case err != nil:
 				return false, w.bad(err)
-			case len(text)-len(g.text) > w.a.lim.CellBytes:
-				return false, w.a.fault(source.ErrLimit, w.part, "shared string "+strconv.Itoa(g.count())+" is longer than "+strconv.Itoa(w.a.lim.CellBytes)+" bytes", remedyLimit+" (cell_bytes)")
+			case len(text)-len(s.text) > w.a.lim.CellBytes:
+				return false, w.a.fault(source.ErrLimit, w.part, "shared string "+strconv.Itoa(len(s.ends))+" is longer than "+strconv.Itoa(w.a.lim.CellBytes)+" bytes", remedyLimit+" (cell_bytes)")
 			}
-			g.take(text)
+			s.text = text
+			s.ends = append(s.ends, uint32(len(text)))
 			w.pos = end
 			return false, nil
 		}
