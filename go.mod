@@ -3,6 +3,7 @@ module sheetlift
 go 1.26.0
 
 require (
+	early v0.0.0-00010101000000-000000000000
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/go-playground/validator/v10 v10.30.6
 	github.com/goccy/go-yaml v1.19.2
@@ -79,3 +80,5 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+replace early => ./cmd/sheetlift/early // see there

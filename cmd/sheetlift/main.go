@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 
+	_ "early" // first of all
+
 	"sheetlift/importers/hugepage"
 )
 
