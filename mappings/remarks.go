@@ -8,7 +8,8 @@ import (
 )
 
 // remarkHeaders are pieces of headers of remarks, as PlainHeader has them; = is before those that are a whole header.
-var remarkHeaders = strings.Fields("note notes notiz notas =nota annotazion anotac remark bemerkung kommentar comment coment remarque observ opmerking anmerkung hinweis memo sonstiges besonderheit =info =infos information =details detail =text =texto =testo =texte aantekening bijzonderhed altro autre divers varie")
+var remarkHeaders = strings.Fields("note notes notiz notas =nota annotazion anotac remark bemerkung kommentar comment coment remarque observ opmerking anmerkung hinweis memo sonstiges besonderheit =info =infos information =details detail =text =texto =testo =texte aantekening bijzonderhed altro autre divers varie " +
+	"reason =grund =grunde =motiv motivo motivi motif =reden =redenen =raison =razon =razao =razones =raisons =ragione =cause =causa feedback ruckmeldung begrundung riscontro retroalimentacion terugkoppeling")
 
 // HoldsRemarks reports whether a column holds remarks by its header.
 func HoldsRemarks(header string) bool {
@@ -40,6 +41,11 @@ var (
 	toBe        = strings.Fields("a da zu te to per por para zum")
 	pickedUp    = strings.Fields("retir enlev quitar quitad") // what is to be fetched is called so as well
 	between     = strings.Fields("to para di de a da per aus of zu om the von")
+	writing     = strings.Fields("anschreib angeschrieb write writing written ecrire ecrivez escrib escrev scriv aanschrijv benader beliefer bothering disturb moleste derang disturb import storen")
+	outAlone    = strings.Fields("stop stopp stopped gestoppt gestopt stoppen arret arrete stoppato raus out weg eruit fuori fora dehors sorti sortie parti partie salido salida saida tot morto morta muerto muerta mort morte dood")
+	complaining = strings.Fields("complain beschwerde beschwert plainte queja reclamo reclamac klacht spam")
+	ofHouses    = strings.Fields("block bloc bloque blok blocco bloco")
+	whenAlone   = strings.Fields("on at since am im ab zum seit wurde hat ist schon bereits already was has is le en depuis el desde il dal op sinds is em e per bitte please")
 )
 
 // remarkWord is what a word of a remark may say, a bit each.
@@ -57,6 +63,7 @@ const (
 	saysLeave
 	saysSelf
 	saysToBe
+	saysAlone // somebody left, if nothing else stands there
 )
 
 // remarkWordOf tells what a word says, as HeaderWords has it.
@@ -69,7 +76,7 @@ func remarkWordOf(word string) (says remarkWord) {
 	mark(!beginsOne(word, harmless) && (beginsOne(word, optingOut) || holdsOne(word, barring)) || slices.Contains(died, word), saysOptOut)
 	mark(strings.Contains(word, "opt"), saysPart)
 	mark(slices.Contains(negations, word) || slices.Contains(nothingMore, word) || beginsOne(word, stopping), saysNot)
-	mark(beginsOne(word, denied) || beginsOne(word, wishing), saysWish)
+	mark(beginsOne(word, denied) || beginsOne(word, wishing) || beginsOne(word, writing), saysWish)
 	mark(beginsOne(word, asksFor), saysAsk)
 	mark(beginsOne(word, takingOff), saysOff)
 	mark(beginsOne(word, takingOff) || slices.Contains(offList, word), saysOffList)
@@ -77,6 +84,7 @@ func remarkWordOf(word string) (says remarkWord) {
 	mark(slices.Contains(leavingIt, word), saysLeave)
 	mark(slices.Contains(oneself, word), saysSelf)
 	mark(slices.Contains(toBe, word), saysToBe)
+	mark(!beginsOne(word, harmless) && !beginsOne(word, staying) && (beginsOne(word, takingOff) || beginsOne(word, leaving) || beginsOne(word, barred) && !slices.Contains(ofHouses, word) || beginsOne(word, complaining)) || slices.Contains(outAlone, word) || slices.Contains(leavingWhole, word), saysAlone)
 	return says
 }
 
@@ -92,17 +100,20 @@ func (says remarkWord) stops() bool {
 
 // mayStop reports whether words that say so may, as they stand beside each other.
 func (says remarkWord) mayStop() bool {
-	return says.stops() || says&saysPart > 0 || says&saysLeave > 0 && says&(saysAsk|saysWish) > 0 || says&(saysOff|saysToBe) == saysOff|saysToBe
+	return says.stops() || says&saysPart > 0 || says&saysLeave > 0 && says&(saysAsk|saysWish) > 0 || says&(saysOff|saysToBe) == saysOff|saysToBe || says&saysAlone > 0
 }
 
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
 // SaysToStop reports whether a remark about somebody may say that they do not want to hear any more: it speaks of an opt-out, a death, or a list that somebody
-// was taken off, denies a wish or a message, or asks that somebody be taken off. That it says something else is possible, and that another says so in words
+// was taken off, denies a wish or a message, asks that somebody be taken off, or is a word of leaving and no more. That it says something else is possible, and that another says so in words
 // that are not known.
 func SaysToStop(remark string) bool {
 	var all remarkWord
 	words := oneOptIn(HeaderWords(apostrophes.Replace(remark)))
+	if leavesAlone(words) {
+		return true
+	}
 	for i, word := range words {
 		says := remarkWordOf(word)
 		all |= says
@@ -117,6 +128,22 @@ func SaysToStop(remark string) bool {
 		}
 	}
 	return all.stops()
+}
+
+// leavesAlone reports whether a remark is one word of leaving, a deletion or a complaint, with a day or without, as in gelöscht am 3.5.2024: beside others it
+// may be said of anything.
+func leavesAlone(words []string) bool {
+	alone := ""
+	for _, word := range words {
+		switch {
+		case strings.Trim(word, "0123456789") == "" || slices.Contains(whenAlone, word):
+		case alone != "":
+			return false
+		default:
+			alone = word
+		}
+	}
+	return alone != "" && remarkWordOf(alone)&saysAlone > 0
 }
 
 // wishesBefore reports whether the words before that at i wish or ask for it. The will of English is no wish.

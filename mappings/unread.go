@@ -20,6 +20,20 @@ type Unread struct {
 	First    []int      `json:"first"` // rows, the first of them
 }
 
+// join adds the rows that another counted.
+func (u *Unread) join(o *Unread) {
+	if o.Rows == 0 {
+		return
+	}
+	if u.Rows == 0 || o.FirstRow < u.FirstRow {
+		u.FirstRow = o.FirstRow
+	}
+	u.Rows, u.LastRow = u.Rows+o.Rows, max(u.LastRow, o.LastRow)
+	u.First = slices.Concat(u.First, o.First)
+	slices.Sort(u.First)
+	u.First = u.First[:min(len(u.First), unreadRowsNamed)]
+}
+
 // unreadKind is how a column that is not used may speak against consents.
 type unreadKind string
 
@@ -60,7 +74,9 @@ const (
 // remarkColumn is a column of remarks, which no answer is read from, beside consents.
 type remarkColumn struct {
 	Unread
-	col int
+	col    int
+	unread *unreadColumn // nil if the mapping uses it, as a note
+	known  Unread        // words that unread counts as well, as long as the column has few values
 }
 
 // add counts a row.
@@ -106,8 +122,10 @@ func (p *Profiler) unreadColumns() {
 		return ""
 	}
 	for ; p.looked < max(len(p.columns), len(p.p.Header)); p.looked++ {
+		var r *remarkColumn
 		if HoldsRemarks(header(p.looked)) && !p.decides[p.looked] {
-			p.remarks = append(p.remarks, &remarkColumn{Unread{Kind: unreadRemark}, p.looked})
+			r = &remarkColumn{Unread: Unread{Kind: unreadRemark}, col: p.looked}
+			p.remarks = append(p.remarks, r)
 		}
 		if p.used[p.looked] {
 			continue
@@ -122,6 +140,9 @@ func (p *Profiler) unreadColumns() {
 			}
 		}
 		p.unread = append(p.unread, u)
+		if r != nil {
+			r.unread = u
+		}
 	}
 }
 
@@ -194,7 +215,11 @@ func (p *Profiler) remarkRows(r *remarkColumn, b *source.Block, from int) {
 			continue
 		}
 		raw := b.Bytes(cells[i])
-		if bytes.IndexByte(raw, ' ') >= 0 && p.saying.SayToStop(raw[:min(len(raw), remarkBytes)]) && p.gives(b, i, false) {
+		switch {
+		case !p.saying.SayToStop(raw[:min(len(raw), remarkBytes)]) || !p.gives(b, i, false):
+		case r.unread != nil && bytes.IndexByte(bytes.TrimSpace(raw), ' ') < 0 && r.unread.says(raw) == unreadAgainst:
+			r.known.add(b.RowNum[i])
+		default:
 			r.add(b.RowNum[i])
 		}
 	}
@@ -261,6 +286,9 @@ func (p *Profiler) unreadOf() {
 		}
 	}
 	for _, r := range p.remarks {
+		if r.unread != nil && r.unread.Kind == unreadWords && p.columns[r.col].Distinct > unreadWordsMost {
+			r.join(&r.known)
+		}
 		switch {
 		case p.recorded == nil && r.Rows > 0:
 			p.columns[r.col].Remarks = &r.Unread

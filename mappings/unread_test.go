@@ -105,6 +105,13 @@ func TestUnreadRemarks(t *testing.T) {
 		{"in English", given, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete", "b@example.com | Y | pays in cash", "c@example.com | Y | anna berg wants no mail", "d@example.com | Y |"),
 			`column "Notes" holds remarks, and in 2 rows they may say that somebody wants no more or left (C2, C4). No answer is read from it, and the mapping takes consents from these rows: they come in as given.`, 2},
 		{"kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete"), "and in 1 row one may say that somebody wants no more or left (C2).", 1},
+		{"words kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | Widerruf", "b@example.com | Y | nett", "c@example.com | Y | unsubscribed", "d@example.com | Y | STOP", "e@example.com | Y | gelöscht am 3.5.2024", "f@example.com | Y | nicht mehr anschreiben"),
+			"and in 5 rows they may say that somebody wants no more or left (C2, C4, C5, C6, C7)", 5},
+		{"words that are not kept", given, sheet("Mail | S | Notes", "a@example.com | Y | unsubscribed", "b@example.com | Y | gelöscht"), "in 1 row one may say that somebody wants no more or left (C3)", 1},
+		{"many words that are not kept", given, manyRemarks("unsubscribed"), "in 2 rows they may say that somebody wants no more or left (C2, C52)", 2},
+		{"reasons", given, sheet("Mail | S | Motivo", "a@example.com | Y | asked to be removed from the list"), "(C2)", 1},
+		{"feedback", given, sheet("Mail | S | Customer feedback", "a@example.com | Y | please remove me"), "(C2)", 1},
+		{"a name of a firm", given, sheet("Mail | S | Raison sociale", "a@example.com | Y | Stop"), "", 0},
 		{"in German", given, sheet("Mail | S | Bemerkungen", "a@example.com | Y | bitte löschen", "b@example.com | Y | zahlt bar"), "(C2)", 1},
 		{"in French", record("consent", "", stated), sheet("Mail | Remarques", "a@example.com | ne souhaite plus recevoir"), "(B2)", 1},
 		{"whoever refuses anyway", record("consent", "", yesAndNo), sheet("Mail | S | Notes", "a@example.com | N | please delete", "b@example.com | Y | pays in cash"), "", 0},
@@ -122,6 +129,15 @@ func TestUnreadRemarks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyRemarks is a list of remarks that differ, but for the first and the last.
+func manyRemarks(ends string) [][]cell {
+	rows := sheet("Mail | S | Notes", "x@example.com | Y | "+ends)
+	for i := range 49 {
+		rows = append(rows, sheet(fmt.Sprintf("a%d@example.com | Y | pays %d", i, i))...)
+	}
+	return append(rows, sheet("y@example.com | Y | "+ends)...)
 }
 
 // Neither is a list without a header passed over.

@@ -76,10 +76,10 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 			d.Left = append(d.Left, left)
 		}
 	}
-	d.UnreadOptOuts(l, reads)
 	if d.Entity() == "consent" {
-		d.Head = append(d.Head, l.Remarks()...)
+		d.Head = append(d.Head, d.Remarks(l)...)
 	}
+	d.UnreadOptOuts(l, reads)
 	d.Tables(l, f.second, f.beside, d.Entity(), ctx)
 	return d
 }
