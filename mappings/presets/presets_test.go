@@ -255,6 +255,7 @@ func TestOptOutBesideAKnownExport(t *testing.T) {
 			nil, {"Opt-out", "no", "No", ""}, {"Abgemeldet am", "", "", ""},
 			{"Opt-out", "yes", "no", ""}, {"Unsubscribed at", "2024-05-05", "", ""}, {"Do not contact", "", "yes", "no"}, {"Abgemeldet am", "05.05.2024", "", ""}, {"Afgemeld", "ja", "05-05-2024", "misschien"},
 			{"Désabonné le", "05/05/2024", "", ""}, {"Baja", "sí", "", "no"}, {"Keine Werbung", "x", "", ""},
+			{"Opt Out Reason", "asked by phone", "", ""}, {"Unsubscribe reason", "too many mails", "", "moved"}, {"Abmeldegrund", "kein Bedarf", "", ""}, {"Opt-out code", "", "", ""},
 		} {
 			lines := slices.Clone(plain)
 			for i := range lines {
@@ -289,6 +290,16 @@ func TestOptOutBesideAKnownExport(t *testing.T) {
 			if column == nil && gives && strings.Contains(said, "Attention") {
 				t.Errorf("%s draws attention to its own layout\n%s", file, text)
 			}
+		}
+	}
+}
+
+// A reason to have left that the layout documents for those who left keeps a draft of people who did not from being a mapping.
+func TestReasonOfLeavingAmongSubscribers(t *testing.T) {
+	for reason, asks := range map[string]bool{"NORMAL": true, "": false} {
+		text := string(Find(sheet(t, "subscribed_members_export_abc.csv", "Email Address,MEMBER_RATING,OPTIN_TIME,CONFIRM_TIME,LEID,EUID,UNSUB_REASON", "a@x.example,2,2023-01-01 10:00:00,2023-01-01 10:00:00,1,a1,", "b@x.example,2,2023-01-01 10:00:00,2023-01-01 10:00:00,2,a2,"+reason)).Draft(&two).YAML())
+		if strings.Contains(text, "{ column: UNSUB_REASON, in: [] }") != asks {
+			t.Errorf("%q\n%s", reason, text)
 		}
 	}
 }

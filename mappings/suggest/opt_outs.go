@@ -154,12 +154,17 @@ func beyondNo(word string) bool {
 	return !known || says != "no" && says != ""
 }
 
-// saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.
+// saysSomething reports whether a column may say something of people: it holds days, an answer, a word that is neither no nor nothing, or texts; links and codes
+// say nothing, unless they are reasons.
 func (c *Column) saysSomething() bool {
 	if c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), saysMore) {
 		return true
 	}
-	return (c.Words == nil || c.Hidden > 0) && !c.codes(0) && c.links*2 <= c.Filled
+	header := plain(c.Header)
+	if c.codes(0) && fits("reason", header) == 0 || c.links*2 > c.Filled {
+		return false
+	}
+	return c.Words == nil || c.Hidden > 0 || !holds(header, ofLinks) && slices.ContainsFunc(c.sortedWords(), beyondNo)
 }
 
 // saysMore reports whether a word is an answer that says something.

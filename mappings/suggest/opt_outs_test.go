@@ -252,6 +252,7 @@ func TestMixedOptOutsAreAskedAbout(t *testing.T) {
 		{"Email|Consent|Consent withdrawn;a@x|Yes|;b@x|Yes|14/05/2023;c@x|Yes|Yes;d@x|Yes|No;e@x|Yes|maybe;f@x|Yes|by phone", []string{"records[0].when.in"}},
 		{"E-mail|Toestemming e-mail|Uitgeschreven;a@x|Ja|;b@x|Ja|13-05-2023;c@x|Ja|ja;d@x|Ja|nee", []string{"records[0].when.in"}},
 		{"E-Mail|Einwilligung E-Mail|Einwilligung Telefon|Widerruf E-Mail|Widerruf Telefon;a@x|ja|ja||;b@x|ja|ja|15.02.2021|;c@x|ja|ja||16.02.2021;d@x|nein|ja||;e@x|ja|ja|ja|", []string{"records[0].when.in"}},
+		{"E-Mail|Newsletter|Unsubscribe campaign;a@x|ja|Spring news;b@x|nein|Autumn news", nil},
 		{"E-Mail|Newsletter|Unsubscribe URL;a@x|ja|https://x.example/1;b@x|nein|https://x.example/2", nil},
 		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|;b@x|ja|13.05.2023;c@x|ja|14.06.2023", nil},
 		{"E-Mail|Newsletter|Abgemeldet;a@x|ja|nein;b@x|ja|ja;c@x|ja|nein", nil},
