@@ -42,6 +42,9 @@ func (l *Look) answers(col int) bool {
 			}
 			continue
 		}
+		if optsOut && leavesOpen(word) {
+			continue // that alone makes no column of answers
+		}
 		known += rows
 		if _, state := term("case.status", word); state {
 			working += rows

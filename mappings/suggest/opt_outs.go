@@ -106,7 +106,7 @@ func (l *Look) MayOptOut(col int) bool {
 	case mappings.NoOptOut:
 		return false
 	case mappings.SureOptOut:
-		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), beyondNo)
+		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), func(word string) bool { return beyondNo(word) || leavesOpen(word) })
 	}
 	return true
 }
@@ -157,7 +157,7 @@ func beyondNo(word string) bool {
 // saysSomething reports whether a column may say something of people: it holds days, an answer, a word that is neither no nor nothing, or texts; links and codes
 // say nothing, unless they are reasons.
 func (c *Column) saysSomething() bool {
-	if c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), saysMore) {
+	if c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), func(word string) bool { return saysMore(word) || leavesOpen(word) || someMonth.MatchString(word) }) {
 		return true
 	}
 	header := plain(c.Header)
@@ -166,6 +166,19 @@ func (c *Column) saysSomething() bool {
 	}
 	return c.Words == nil || c.Hidden > 0 || !holds(header, ofLinks) && slices.ContainsFunc(c.sortedWords(), beyondNo)
 }
+
+// someMonth is a day of which only the month is known.
+var someMonth = regexp.MustCompile(`^(\d{1,2} ?[-./] ?(19|20)\d\d|(19|20)\d\d[-./]\d{1,2})$`)
+
+// leavesOpen reports whether a word says that an answer is not known, or waits: in a column of opt-outs, somebody may have left.
+func leavesOpen(word string) bool {
+	return strings.Trim(word, "? ") == "" && word != "" || slices.ContainsFunc(wordsOf(word), func(w string) bool {
+		return slices.ContainsFunc(unknowns, func(u string) bool { return strings.HasPrefix(w, u) })
+	})
+}
+
+// unknowns begin words for what is not known, or waits.
+var unknowns = strings.Fields("unknown unclear unsure uncertain unbekannt unklar ungewiss unsicher inconnu incert desconoc descon sconosciut incognit inciert onbekend onduidelijk onzeker pending waiting awaiting ausstehend wartet attente attesa pendien penden aguard afwachting")
 
 // saysMore reports whether a word is an answer that says something.
 func saysMore(word string) bool {
