@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -144,6 +145,43 @@ func leavesAlone(words []string) bool {
 		}
 	}
 	return alone != "" && remarkWordOf(alone)&saysAlone > 0
+}
+
+// articles are those of the GDPR by which somebody withdraws a consent, has data erased, or objects.
+var articles = regexp.MustCompile(`(?i)^(right|recht|droit|derecho|diritto|direito)?[^\pL]*(art|article|artikel|articulo|artículo|articolo|artigo)\.? *(17|21|7 *(abs\.?|\(|par\.?)? *3)($|\D)`)
+
+// claiming are the beginnings of words for an erasure and a request, and others that stand beside them.
+var (
+	erasing  = strings.Fields("losch gelosch loesch geloesch delet eras effac supprim supres borrad elimin cancellaz oblio oubli olvido vergess vergetel esqueci apaga verwijder gewist forgot")
+	claiming = strings.Fields("request right recht auf droit a l to be of on the derecho de del al diritto alla all direito ao antrag beantragt angefragt verlangt gefordert wunsch gewunscht demand solicit pedid richiest verzoek verzocht op data account daten konto dsgvo gdpr rgpd avg wurde is has been dello della dati dados datos donnees gegevens um")
+)
+
+// MayClaim reports whether what ClaimsRight finds under a header is said of somebody: not under those of orders, and of what becomes of data in the end.
+func MayClaim(header string) bool {
+	return !OfOrders(header) && !holdsOne(PlainHeader(header), retaining)
+}
+
+// retaining are pieces of headers of what becomes of data in the end.
+var retaining = strings.Fields("frist retention aufbewahr conservat conservac conservaz bewaar action aktion massnahm purpose zweck finalit finalid doel")
+
+// ClaimsRight reports whether a word of a cell says that somebody objected, took a consent back, or had or wants data erased: Art. 21, gelöscht, requested
+// deletion.
+func ClaimsRight(word string) bool {
+	if articles.MatchString(strings.TrimSpace(word)) {
+		return true
+	}
+	erases := false
+	for _, w := range HeaderWords(word) {
+		switch {
+		case beginsOne(w, staying), slices.Contains(negations, w):
+			return false
+		case beginsOne(w, erasing):
+			erases = true
+		case !beginsOne(w, claiming) && strings.Trim(w, "0123456789") != "":
+			return false
+		}
+	}
+	return erases
 }
 
 // wishesBefore reports whether the words before that at i wish or ask for it. The will of English is no wish.

@@ -58,6 +58,7 @@ type unreadColumn struct {
 	blank    Unread // blanks by which nobody did
 	col      int
 	waits    bool // its words may say so: it asks nothing ordinary
+	rights   bool // an erasure or objection in it is one of somebody: its header speaks of no orders and retention
 	confirms bool // its header asks whether an answer was confirmed, and no column that the mapping uses does
 	memo     memo[unreadSays]
 }
@@ -131,6 +132,7 @@ func (p *Profiler) unreadColumns() {
 			continue
 		}
 		u := &unreadColumn{Unread: Unread{Kind: unreadWords}, waiting: Unread{Kind: unreadWaiting}, blank: Unread{Kind: unreadBlank}, col: p.looked}
+		u.rights = MayClaim(header(p.looked))
 		if name := header(p.looked); OptOutOf(name) == SureOptOut {
 			u.Kind = unreadOptOut
 		} else if u.waits = !ordinary(name); u.waits && AsksConfirmed(name) {
@@ -264,7 +266,7 @@ func (u *unreadColumn) says(text []byte) unreadSays {
 	case ofOrders[SameWord(word)] || saysOf(word, "yes", "no"):
 		return unreadNothing
 	}
-	return against(saysOf(word, "refused", "withdrawn", "opt_out", "objection") || OptOutOf(string(text)) == SureOptOut)
+	return against(saysOf(word, "refused", "withdrawn", "opt_out", "objection") || OptOutOf(string(text)) == SureOptOut || u.rights && ClaimsRight(word))
 }
 
 // unreadOf gives what the columns that the mapping does not use say against consents, and of consents that nobody confirmed, to their profiles.

@@ -30,6 +30,8 @@ func TestUnreadRefusals(t *testing.T) {
 		{"and over others", record("consent", "", stated), sheet("E-mail | Mail | Status", "x | a@example.com | Ingeschreven", "x | b@example.com | Uitgeschreven", "x | c@example.com | Wacht op bevestiging", "x | d@example.com | Geblokkeerd", "x | e@example.com | "), "(C3, C5)", 2},
 		{"states of orders", record("consent", "", stated), sheet("Mail | Order", "a@example.com | cancelled", "b@example.com | shipped"), "", 0},
 		{"remarks", given, sheet("Mail | S | Notes", "a@example.com | Y | pays in cash"), "", 0},
+		{"rights", given, sheet("Mail | S | DSGVO", "a@example.com | Y | ok", "b@example.com | Y | Art. 21", "c@example.com | Y | gelöscht", "d@example.com | Y | Art. 6 Abs. 1 a", "e@example.com | Y | requested deletion"), `column "DSGVO" has, in 3 rows, a word that speaks against consent (C3, C4, C6).`, 3},
+		{"what becomes of data", given, sheet("Mail | S | Löschfrist", "a@example.com | Y | Löschung", "b@example.com | Y | Archiv"), "", 0},
 		{"more than are named", given, sheet("Mail | S | Unsubscribed", "a@x | Y | yes", "b@x | Y | yes", "c@x | Y | yes", "d@x | Y | yes", "e@x | Y | yes", "f@x | Y | yes", "g@x | Y | yes"), "(C2, C3, C4, C5, C6, and 2 more)", 7},
 		{"a list of cases", "  - entity: case\n    key: [external_id]\n    fields: { external_id: Mail, request_type: { const: objection }, status: { const: open }, received_at: { from: R, zone: UTC } }\n", sheet("Mail | R | Unsubscribed", "a@example.com | 2026-03-01 | yes"), "", 0},
 	} {
@@ -107,7 +109,7 @@ func TestUnreadRemarks(t *testing.T) {
 		{"kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete"), "and in 1 row one may say that somebody wants no more or left (C2).", 1},
 		{"words kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | Widerruf", "b@example.com | Y | nett", "c@example.com | Y | unsubscribed", "d@example.com | Y | STOP", "e@example.com | Y | gelöscht am 3.5.2024", "f@example.com | Y | nicht mehr anschreiben"),
 			"and in 5 rows they may say that somebody wants no more or left (C2, C4, C5, C6, C7)", 5},
-		{"words that are not kept", given, sheet("Mail | S | Notes", "a@example.com | Y | unsubscribed", "b@example.com | Y | gelöscht"), "in 1 row one may say that somebody wants no more or left (C3)", 1},
+		{"words that are not kept", given, sheet("Mail | S | Notes", "a@example.com | Y | unsubscribed", "b@example.com | Y | raus"), "in 1 row one may say that somebody wants no more or left (C3)", 1},
 		{"many words that are not kept", given, manyRemarks("unsubscribed"), "in 2 rows they may say that somebody wants no more or left (C2, C52)", 2},
 		{"reasons", given, sheet("Mail | S | Motivo", "a@example.com | Y | asked to be removed from the list"), "(C2)", 1},
 		{"feedback", given, sheet("Mail | S | Customer feedback", "a@example.com | Y | please remove me"), "(C2)", 1},

@@ -227,8 +227,9 @@ func (l *Look) opposing(col int) (list []string) {
 	if c.Dates.All() > 0 || fits("terms", plain(c.Header)) > 0 {
 		return nil
 	}
+	claims := mappings.MayClaim(c.Header)
 	for _, word := range c.sortedWords() {
-		if opposes(word) {
+		if opposes(word) || claims && mappings.ClaimsRight(word) {
 			list = append(list, word)
 		}
 	}
