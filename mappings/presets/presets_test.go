@@ -304,6 +304,22 @@ func TestReasonOfLeavingAmongSubscribers(t *testing.T) {
 	}
 }
 
+// The day on which mail to a contact came back is that of a bounce, where its column has one.
+func TestBouncedContacts(t *testing.T) {
+	for _, day := range []string{"2024-03-14T10:00:00.000Z", ""} {
+		text := string(Find(sheet(t, "contacts.csv", "Id,Email,HasOptedOutOfEmail,EmailBouncedDate,EmailBouncedReason", "003x0000000AbCdAAA,a@x.example,FALSE,"+day+",", "003x0000000AbCdAAB,b@x.example,TRUE,,")).Draft(&two).YAML())
+		if !strings.Contains(text, "when: { column: EmailBouncedDate, not_blank: true }") || !strings.Contains(text, "const: bounce") || strings.Contains(text, "Attention") {
+			t.Errorf("%q\n%s", day, text)
+		}
+	}
+	for cell, want := range map[string]bool{"2024-03-14": true, "no": false, "": false} {
+		text := string(Find(sheet(t, "kit.csv", "first_name,email,created_at,status,Bounced at", "A,a@x.example,2023-01-01,active,"+cell)).Draft(&two).YAML())
+		if got := strings.Contains(text, `"Bounced at" speaks of addresses`) || strings.Contains(text, "column: Bounced at"); got != want {
+			t.Errorf("%q\n%s", cell, text)
+		}
+	}
+}
+
 // What a column beside a known layout says of an address is a suppression: a bounce is no withdrawal, and no consent that is stated for all rows. Without a
 // column that says so the draft is as it was.
 func TestBouncesBesideAKnownExport(t *testing.T) {

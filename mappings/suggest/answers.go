@@ -98,6 +98,12 @@ func flagOf(header string) string {
 	return ""
 }
 
+// Flagged reports whether a column holds something under a header that asks whether an address bounced, does not exist, or complained.
+func (l *Look) Flagged(col int) bool {
+	c := &l.Columns[col]
+	return flagOf(plain(c.Header)) != "" && c.tells()
+}
+
 // ofAddress are pieces of headers that say what an address is like, or what became of a message.
 var ofAddress = strings.Fields("verif gepruft geprueft checked controle comprobad controllat gecontroleerd valid deliver zustell undeliv hash domain format exist sent gesendet envoye enviad inviat verzonden open click klick count anzahl nombre numero")
 
