@@ -199,6 +199,24 @@ type Remarks struct{ words map[string]remarkWord }
 // remarkWordsMost is how many words are remembered.
 const remarkWordsMost = 1 << 15
 
+// Stop is SaysToStop of the beginning of a remark, but for one word that is hardly more than a number, such as K-10042: there may be as many of them as rows.
+func (r *Remarks) Stop(remark []byte) bool {
+	remark = bytes.TrimSpace(remark)
+	if bytes.IndexByte(remark, ' ') < 0 {
+		begins := 0
+		for begins < len(remark) && (remark[begins] >= utf8.RuneSelf || remark[begins]|0x20 >= 'a' && remark[begins]|0x20 <= 'z') {
+			begins++
+		}
+		if begins < 5 && bytes.ContainsAny(remark, "0123456789") {
+			return false
+		}
+	}
+	return r.SayToStop(remark[:min(len(remark), remarkBytes)])
+}
+
+// remarkBytes is how much of a remark is looked at.
+const remarkBytes = 1000
+
 // SayToStop is SaysToStop.
 func (r *Remarks) SayToStop(remark []byte) bool {
 	var all remarkWord

@@ -203,9 +203,6 @@ func (p *Profiler) unconfirmedRows(u *unreadColumn, b *source.Block, from int) {
 	}
 }
 
-// remarkBytes is how much of a remark is looked at.
-const remarkBytes = 1000
-
 // remarkRows counts rows that give a consent and whose remark may say that somebody wants no more or left.
 func (p *Profiler) remarkRows(r *remarkColumn, b *source.Block, from int) {
 	if r.col >= len(b.Cols) {
@@ -218,7 +215,7 @@ func (p *Profiler) remarkRows(r *remarkColumn, b *source.Block, from int) {
 		}
 		raw := b.Bytes(cells[i])
 		switch {
-		case !p.saying.SayToStop(raw[:min(len(raw), remarkBytes)]) || !p.gives(b, i, false):
+		case !p.saying.Stop(raw) || !p.gives(b, i, false):
 		case r.unread != nil && bytes.IndexByte(bytes.TrimSpace(raw), ' ') < 0 && r.unread.says(raw) == unreadAgainst:
 			r.known.add(b.RowNum[i])
 		default:

@@ -111,6 +111,7 @@ func TestUnreadRemarks(t *testing.T) {
 			"and in 5 rows they may say that somebody wants no more or left (C2, C4, C5, C6, C7)", 5},
 		{"words that are not kept", given, sheet("Mail | S | Notes", "a@example.com | Y | unsubscribed", "b@example.com | Y | raus"), "in 1 row one may say that somebody wants no more or left (C3)", 1},
 		{"many words that are not kept", given, manyRemarks("unsubscribed"), "in 2 rows they may say that somebody wants no more or left (C2, C52)", 2},
+		{"codes", noted, sheet("Mail | S | Notes", "a@example.com | Y | K-10042", "b@example.com | Y | DNC1", "c@example.com | Y | Widerruf-2023"), "in 1 row one may say that somebody wants no more or left (C4)", 1},
 		{"reasons", given, sheet("Mail | S | Motivo", "a@example.com | Y | asked to be removed from the list"), "(C2)", 1},
 		{"feedback", given, sheet("Mail | S | Customer feedback", "a@example.com | Y | please remove me"), "(C2)", 1},
 		{"a name of a firm", given, sheet("Mail | S | Raison sociale", "a@example.com | Y | Stop"), "", 0},

@@ -226,7 +226,7 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 	if cell.Kind == source.Text {
 		c.Dates.add(raw, row)
-		if c.remarks && c.saying.SayToStop(raw[:min(len(raw), 1000)]) {
+		if c.remarks && c.saying.Stop(raw) {
 			c.stop(row, bytes.IndexByte(raw, ' ') < 0 && opposes(string(raw)))
 		}
 	}
