@@ -99,11 +99,34 @@ func FormerOrPending(name string) bool {
 	for i, word := range words {
 		if beginsOne(word, formerly) || beginsOne(word, awaiting) || slices.Contains(awaitingWhole, word) || word == "ex" && i+1 < len(words) && strings.Trim(words[i+1], "0123456789") != "" ||
 			i+1 < len(words) && slices.Contains(aged, word) && beginsOne(words[i+1], people) ||
-			i+1 < len(words) && slices.Contains(undone, word) && holdsOne(words[i+1], []string{"confirm", "bestat", "conferma", "bevestig", "valid", "verif", "aktiv", "activ"}) {
+			i+1 < len(words) && slices.Contains(undone, word) && holdsOne(words[i+1], []string{"confirm", "bestat", "conferma", "bevestig", "valid", "verif", "aktiv", "activ", "attiv", "ativ", "actif", "actief"}) {
 			return true
 		}
 	}
 	return Leaving(name) && !holdsOne(PlainHeader(name), []string{"limitad"})
+}
+
+// The words below are those of lists that are put away.
+var (
+	putAway      = strings.Fields("archiv arxiu papierkorb mullei trash recycle rubbish corbeille papelera cestino lixeira prullenb stopzet stilgeleg stillgeleg discontin desuso dismess obsolet veraltet verouderd")
+	putAwayWhole = strings.Fields("old alt alte alter altes altbestand oud oude ancien anciens ancienne anciennes vecchio vecchi vecchia vecchie viejo viejos vieja viejas velho velhos velha velhas antiguo antiguos antigo antigos black bin tot tote dead bad junk muell mull")
+	ofPeople     = strings.Fields("list lista lijst liste email mail kontakt contact contatt contat adress address data daten dati datos dados newsletter verteiler export backup sheet blatt tabelle")
+)
+
+// PutAway reports whether a name, such as that of a sheet, says that the list is out of use, thrown away, or of what came back: Archiv, Papierkorb, Old contacts.
+func PutAway(name string) bool {
+	words, aged, others := HeaderWords(uncamel(name)), false, false
+	for i, word := range words {
+		switch {
+		case beginsOne(word, putAway) || holdsOne(word, returned) || i+1 < len(words) && holdsOne(word+words[i+1], returned):
+			return true
+		case slices.Contains(putAwayWhole, word):
+			aged = true
+		case !beginsOne(word, ofPeople) && !beginsOne(word, people) && strings.Trim(word, "0123456789") != "":
+			others = true
+		}
+	}
+	return aged && !others
 }
 
 // The words below are those of columns of states: what such a column is of, as pieces of headers, and an end.

@@ -20,6 +20,20 @@ type Unread struct {
 	First    []int      `json:"first"` // rows, the first of them
 }
 
+// join adds the rows that another counted.
+func (u *Unread) join(o *Unread) {
+	if o.Rows == 0 {
+		return
+	}
+	if u.Rows == 0 || o.FirstRow < u.FirstRow {
+		u.FirstRow = o.FirstRow
+	}
+	u.Rows, u.LastRow = u.Rows+o.Rows, max(u.LastRow, o.LastRow)
+	u.First = slices.Concat(u.First, o.First)
+	slices.Sort(u.First)
+	u.First = u.First[:min(len(u.First), unreadRowsNamed)]
+}
+
 // unreadKind is how a column that is not used may speak against consents.
 type unreadKind string
 
@@ -44,6 +58,7 @@ type unreadColumn struct {
 	blank    Unread // blanks by which nobody did
 	col      int
 	waits    bool // its words may say so: it asks nothing ordinary
+	rights   bool // an erasure or objection in it is one of somebody: its header speaks of no orders and retention
 	confirms bool // its header asks whether an answer was confirmed, and no column that the mapping uses does
 	memo     memo[unreadSays]
 }
@@ -60,7 +75,9 @@ const (
 // remarkColumn is a column of remarks, which no answer is read from, beside consents.
 type remarkColumn struct {
 	Unread
-	col int
+	col    int
+	unread *unreadColumn // nil if the mapping uses it, as a note
+	known  Unread        // words that unread counts as well, as long as the column has few values
 }
 
 // add counts a row.
@@ -106,13 +123,16 @@ func (p *Profiler) unreadColumns() {
 		return ""
 	}
 	for ; p.looked < max(len(p.columns), len(p.p.Header)); p.looked++ {
+		var r *remarkColumn
 		if HoldsRemarks(header(p.looked)) && !p.decides[p.looked] {
-			p.remarks = append(p.remarks, &remarkColumn{Unread{Kind: unreadRemark}, p.looked})
+			r = &remarkColumn{Unread: Unread{Kind: unreadRemark}, col: p.looked}
+			p.remarks = append(p.remarks, r)
 		}
 		if p.used[p.looked] {
 			continue
 		}
 		u := &unreadColumn{Unread: Unread{Kind: unreadWords}, waiting: Unread{Kind: unreadWaiting}, blank: Unread{Kind: unreadBlank}, col: p.looked}
+		u.rights = MayClaim(header(p.looked))
 		if name := header(p.looked); OptOutOf(name) == SureOptOut {
 			u.Kind = unreadOptOut
 		} else if u.waits = !ordinary(name); u.waits && AsksConfirmed(name) {
@@ -122,6 +142,9 @@ func (p *Profiler) unreadColumns() {
 			}
 		}
 		p.unread = append(p.unread, u)
+		if r != nil {
+			r.unread = u
+		}
 	}
 }
 
@@ -180,9 +203,6 @@ func (p *Profiler) unconfirmedRows(u *unreadColumn, b *source.Block, from int) {
 	}
 }
 
-// remarkBytes is how much of a remark is looked at.
-const remarkBytes = 1000
-
 // remarkRows counts rows that give a consent and whose remark may say that somebody wants no more or left.
 func (p *Profiler) remarkRows(r *remarkColumn, b *source.Block, from int) {
 	if r.col >= len(b.Cols) {
@@ -194,7 +214,11 @@ func (p *Profiler) remarkRows(r *remarkColumn, b *source.Block, from int) {
 			continue
 		}
 		raw := b.Bytes(cells[i])
-		if bytes.IndexByte(raw, ' ') >= 0 && p.saying.SayToStop(raw[:min(len(raw), remarkBytes)]) && p.gives(b, i, false) {
+		switch {
+		case !p.saying.Stop(raw) || !p.gives(b, i, false):
+		case r.unread != nil && bytes.IndexByte(bytes.TrimSpace(raw), ' ') < 0 && r.unread.says(raw) == unreadAgainst:
+			r.known.add(b.RowNum[i])
+		default:
 			r.add(b.RowNum[i])
 		}
 	}
@@ -239,7 +263,7 @@ func (u *unreadColumn) says(text []byte) unreadSays {
 	case ofOrders[SameWord(word)] || saysOf(word, "yes", "no"):
 		return unreadNothing
 	}
-	return against(saysOf(word, "refused", "withdrawn", "opt_out", "objection") || OptOutOf(string(text)) == SureOptOut)
+	return against(saysOf(word, "refused", "withdrawn", "opt_out", "objection") || OptOutOf(string(text)) == SureOptOut || u.rights && ClaimsRight(word))
 }
 
 // unreadOf gives what the columns that the mapping does not use say against consents, and of consents that nobody confirmed, to their profiles.
@@ -261,6 +285,9 @@ func (p *Profiler) unreadOf() {
 		}
 	}
 	for _, r := range p.remarks {
+		if r.unread != nil && r.unread.Kind == unreadWords && p.columns[r.col].Distinct > unreadWordsMost {
+			r.join(&r.known)
+		}
 		switch {
 		case p.recorded == nil && r.Rows > 0:
 			p.columns[r.col].Remarks = &r.Unread

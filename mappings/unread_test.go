@@ -30,6 +30,8 @@ func TestUnreadRefusals(t *testing.T) {
 		{"and over others", record("consent", "", stated), sheet("E-mail | Mail | Status", "x | a@example.com | Ingeschreven", "x | b@example.com | Uitgeschreven", "x | c@example.com | Wacht op bevestiging", "x | d@example.com | Geblokkeerd", "x | e@example.com | "), "(C3, C5)", 2},
 		{"states of orders", record("consent", "", stated), sheet("Mail | Order", "a@example.com | cancelled", "b@example.com | shipped"), "", 0},
 		{"remarks", given, sheet("Mail | S | Notes", "a@example.com | Y | pays in cash"), "", 0},
+		{"rights", given, sheet("Mail | S | DSGVO", "a@example.com | Y | ok", "b@example.com | Y | Art. 21", "c@example.com | Y | gelöscht", "d@example.com | Y | Art. 6 Abs. 1 a", "e@example.com | Y | requested deletion"), `column "DSGVO" has, in 3 rows, a word that speaks against consent (C3, C4, C6).`, 3},
+		{"what becomes of data", given, sheet("Mail | S | Löschfrist", "a@example.com | Y | Löschung", "b@example.com | Y | Archiv"), "", 0},
 		{"more than are named", given, sheet("Mail | S | Unsubscribed", "a@x | Y | yes", "b@x | Y | yes", "c@x | Y | yes", "d@x | Y | yes", "e@x | Y | yes", "f@x | Y | yes", "g@x | Y | yes"), "(C2, C3, C4, C5, C6, and 2 more)", 7},
 		{"a list of cases", "  - entity: case\n    key: [external_id]\n    fields: { external_id: Mail, request_type: { const: objection }, status: { const: open }, received_at: { from: R, zone: UTC } }\n", sheet("Mail | R | Unsubscribed", "a@example.com | 2026-03-01 | yes"), "", 0},
 	} {
@@ -105,6 +107,14 @@ func TestUnreadRemarks(t *testing.T) {
 		{"in English", given, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete", "b@example.com | Y | pays in cash", "c@example.com | Y | anna berg wants no mail", "d@example.com | Y |"),
 			`column "Notes" holds remarks, and in 2 rows they may say that somebody wants no more or left (C2, C4). No answer is read from it, and the mapping takes consents from these rows: they come in as given.`, 2},
 		{"kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | moved away, please delete"), "and in 1 row one may say that somebody wants no more or left (C2).", 1},
+		{"words kept as notes", noted, sheet("Mail | S | Notes", "a@example.com | Y | Widerruf", "b@example.com | Y | nett", "c@example.com | Y | unsubscribed", "d@example.com | Y | STOP", "e@example.com | Y | gelöscht am 3.5.2024", "f@example.com | Y | nicht mehr anschreiben"),
+			"and in 5 rows they may say that somebody wants no more or left (C2, C4, C5, C6, C7)", 5},
+		{"words that are not kept", given, sheet("Mail | S | Notes", "a@example.com | Y | unsubscribed", "b@example.com | Y | raus"), "in 1 row one may say that somebody wants no more or left (C3)", 1},
+		{"many words that are not kept", given, manyRemarks("unsubscribed"), "in 2 rows they may say that somebody wants no more or left (C2, C52)", 2},
+		{"codes", noted, sheet("Mail | S | Notes", "a@example.com | Y | K-10042", "b@example.com | Y | DNC1", "c@example.com | Y | Widerruf-2023"), "in 1 row one may say that somebody wants no more or left (C4)", 1},
+		{"reasons", given, sheet("Mail | S | Motivo", "a@example.com | Y | asked to be removed from the list"), "(C2)", 1},
+		{"feedback", given, sheet("Mail | S | Customer feedback", "a@example.com | Y | please remove me"), "(C2)", 1},
+		{"a name of a firm", given, sheet("Mail | S | Raison sociale", "a@example.com | Y | Stop"), "", 0},
 		{"in German", given, sheet("Mail | S | Bemerkungen", "a@example.com | Y | bitte löschen", "b@example.com | Y | zahlt bar"), "(C2)", 1},
 		{"in French", record("consent", "", stated), sheet("Mail | Remarques", "a@example.com | ne souhaite plus recevoir"), "(B2)", 1},
 		{"whoever refuses anyway", record("consent", "", yesAndNo), sheet("Mail | S | Notes", "a@example.com | N | please delete", "b@example.com | Y | pays in cash"), "", 0},
@@ -122,6 +132,15 @@ func TestUnreadRemarks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyRemarks is a list of remarks that differ, but for the first and the last.
+func manyRemarks(ends string) [][]cell {
+	rows := sheet("Mail | S | Notes", "x@example.com | Y | "+ends)
+	for i := range 49 {
+		rows = append(rows, sheet(fmt.Sprintf("a%d@example.com | Y | pays %d", i, i))...)
+	}
+	return append(rows, sheet("y@example.com | Y | "+ends)...)
 }
 
 // Neither is a list without a header passed over.

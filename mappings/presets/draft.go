@@ -72,14 +72,16 @@ func (f *Found) Draft(ctx *suggest.Context) *suggest.Draft {
 				d.Head = append(d.Head, "Attention: "+l.Say(i)+" sounds like an opt-out, and no record is drafted from it: if it says who must not be contacted, map it as a suppression or a consent that is withdrawn.")
 			case l.Opposes(i) && f.asks():
 				d.Head = append(d.Head, "Attention: "+l.Say(i)+" holds words that speak against consent, and the preset does not know it: where it says who must not be contacted, add a record for it.")
+			case l.Flagged(i) && f.asks():
+				d.Head = append(d.Head, "Attention: "+l.Say(i)+" speaks of addresses that must not be used by its header, and no record is drafted from it: if it does, map it as a suppression.")
 			}
 			d.Left = append(d.Left, left)
 		}
 	}
-	d.UnreadOptOuts(l, reads)
 	if d.Entity() == "consent" {
-		d.Head = append(d.Head, l.Remarks()...)
+		d.Head = append(d.Head, d.Remarks(l)...)
 	}
+	d.UnreadOptOuts(l, reads)
 	d.Tables(l, f.second, f.beside, d.Entity(), ctx)
 	return d
 }

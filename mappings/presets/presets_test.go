@@ -255,6 +255,7 @@ func TestOptOutBesideAKnownExport(t *testing.T) {
 			nil, {"Opt-out", "no", "No", ""}, {"Abgemeldet am", "", "", ""},
 			{"Opt-out", "yes", "no", ""}, {"Unsubscribed at", "2024-05-05", "", ""}, {"Do not contact", "", "yes", "no"}, {"Abgemeldet am", "05.05.2024", "", ""}, {"Afgemeld", "ja", "05-05-2024", "misschien"},
 			{"Désabonné le", "05/05/2024", "", ""}, {"Baja", "sí", "", "no"}, {"Keine Werbung", "x", "", ""},
+			{"Opt Out Reason", "asked by phone", "", ""}, {"Unsubscribe reason", "too many mails", "", "moved"}, {"Abmeldegrund", "kein Bedarf", "", ""}, {"Opt-out code", "", "", ""},
 		} {
 			lines := slices.Clone(plain)
 			for i := range lines {
@@ -289,6 +290,32 @@ func TestOptOutBesideAKnownExport(t *testing.T) {
 			if column == nil && gives && strings.Contains(said, "Attention") {
 				t.Errorf("%s draws attention to its own layout\n%s", file, text)
 			}
+		}
+	}
+}
+
+// A reason to have left that the layout documents for those who left keeps a draft of people who did not from being a mapping.
+func TestReasonOfLeavingAmongSubscribers(t *testing.T) {
+	for reason, asks := range map[string]bool{"NORMAL": true, "": false} {
+		text := string(Find(sheet(t, "subscribed_members_export_abc.csv", "Email Address,MEMBER_RATING,OPTIN_TIME,CONFIRM_TIME,LEID,EUID,UNSUB_REASON", "a@x.example,2,2023-01-01 10:00:00,2023-01-01 10:00:00,1,a1,", "b@x.example,2,2023-01-01 10:00:00,2023-01-01 10:00:00,2,a2,"+reason)).Draft(&two).YAML())
+		if strings.Contains(text, "{ column: UNSUB_REASON, in: [] }") != asks {
+			t.Errorf("%q\n%s", reason, text)
+		}
+	}
+}
+
+// The day on which mail to a contact came back is that of a bounce, where its column has one.
+func TestBouncedContacts(t *testing.T) {
+	for _, day := range []string{"2024-03-14T10:00:00.000Z", ""} {
+		text := string(Find(sheet(t, "contacts.csv", "Id,Email,HasOptedOutOfEmail,EmailBouncedDate,EmailBouncedReason", "003x0000000AbCdAAA,a@x.example,FALSE,"+day+",", "003x0000000AbCdAAB,b@x.example,TRUE,,")).Draft(&two).YAML())
+		if !strings.Contains(text, "when: { column: EmailBouncedDate, not_blank: true }") || !strings.Contains(text, "const: bounce") || strings.Contains(text, "Attention") {
+			t.Errorf("%q\n%s", day, text)
+		}
+	}
+	for cell, want := range map[string]bool{"2024-03-14": true, "no": false, "": false} {
+		text := string(Find(sheet(t, "kit.csv", "first_name,email,created_at,status,Bounced at", "A,a@x.example,2023-01-01,active,"+cell)).Draft(&two).YAML())
+		if got := strings.Contains(text, `"Bounced at" speaks of addresses`) || strings.Contains(text, "column: Bounced at"); got != want {
+			t.Errorf("%q\n%s", cell, text)
 		}
 	}
 }

@@ -42,6 +42,9 @@ func (l *Look) answers(col int) bool {
 			}
 			continue
 		}
+		if optsOut && leavesOpen(word) {
+			continue // that alone makes no column of answers
+		}
 		known += rows
 		if _, state := term("case.status", word); state {
 			working += rows
@@ -93,6 +96,12 @@ func flagOf(header string) string {
 		}
 	}
 	return ""
+}
+
+// Flagged reports whether a column holds something under a header that asks whether an address bounced, does not exist, or complained.
+func (l *Look) Flagged(col int) bool {
+	c := &l.Columns[col]
+	return flagOf(plain(c.Header)) != "" && c.tells()
 }
 
 // ofAddress are pieces of headers that say what an address is like, or what became of a message.

@@ -166,7 +166,7 @@ func (s *suggestion) answer(col int) Record {
 	if fits("category", plain(header)) > 0 {
 		r.about = header // a purpose of its own, whichever that is
 	}
-	if against := status.Spec.Polarity == "inverted" || s.onlyAgainst(&status) && (len(s.answers) == 1 || s.general(col)); against {
+	if against := status.Spec.Polarity == "inverted" || s.onlyAgainst(&status) && (len(s.answers) == 1 || s.general(col)) || len(status.Spec.Enum) == 0 && s.look.optout(col); against {
 		s.anyBasis(&r)
 		if _, named := s.at["purpose"]; !named {
 			s.everyPurpose(&r)

@@ -277,3 +277,21 @@ func TestUnconfirmedYesGivesNothing(t *testing.T) {
 		}
 	}
 }
+
+// What leaves open whether somebody opted out is never taken for nothing said, wherever the column says it: nobody with such a word is given.
+func TestUnknownOptOutGivesNothing(t *testing.T) {
+	for _, tc := range []struct{ lines, want string }{
+		{"E-Mail|Newsletter|Anmeldung|Abmeldung;a@x.example|ja|13.01.2023|;b@x.example|ja|14.01.2023|03/2024;c@x.example|ja|14.01.2023|unbekannt", "asked"},
+		{"E-Mail|Newsletter|Abmeldung;a@x.example|ja|;b@x.example|ja|unbekannt", "asked"},
+		{"E-Mail|Newsletter|Abmeldung;a@x.example|ja|;b@x.example|ja|03/2024", "asked"},
+		{"E-Mail|Newsletter|Abgemeldet;a@x.example|ja|nein;b@x.example|ja|ja;c@x.example|ja|unbekannt", "a"},
+		{"Email|Newsletter|Unsubscribed;a@x.example|yes|;b@x.example|yes|yes;c@x.example|yes|unknown;d@x.example|yes|pending", "a"},
+		{"Email|Newsletter|Désabonné;a@x.example|oui|non;b@x.example|oui|oui;c@x.example|oui|inconnu", "a"},
+		{"Email|Newsletter|Unsubscribed;a@x.example|yes|n/a;b@x.example|yes|yes", "a"},
+	} {
+		given, text := careless(t, "kontakte.csv", strings.Split(tc.lines, ";")...)
+		if given != tc.want || strings.Contains(text, "null_tokens: [un") || strings.Count(text, "const: news") != 1 || strings.Count(text, "from: Anmeldung") > 1 {
+			t.Errorf("%s: %s, want %s\n%s", tc.lines, given, tc.want, text)
+		}
+	}
+}

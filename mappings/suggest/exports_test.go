@@ -64,7 +64,7 @@ func TestExportsOfTheField(t *testing.T) {
 		"one cell that may be a name hides no other": {"contacts.csv", []string{"Email|Email status", "a@example.com|Active", "b@example.com|Unsubscribed", "c@example.com|Erika Mustermann"},
 			[]string{"consent on email status Email status given[Active] withdrawn[Unsubscribed]"}},
 		"a state that is not read is named": {"subscribers.csv", []string{"email|state of list|note", "a@example.com|enabled|", "b@example.com|blocklisted|"},
-			[]string{"consent status", "Attention: in column B \"state of list\" 1 row holds a word that speaks against consent"}},
+			[]string{"consent when column: state of list in: [] status", "Attention: in column B \"state of list\" 1 row holds a word that speaks against consent"}},
 		"words of an export for its editors": {"contacts.csv", []string{"(Do Not Modify) Contact|(Do Not Modify) Modified On|Email|Do not allow Emails", "1|3/14/2024 10:00|a@example.com|Allow", "2|3/15/2024 10:00|b@example.com|Do Not Allow"},
 			[]string{"consent on email status Do not allow Emails refused[Do Not Allow]"}},
 		"a day of leaving without a reason": {"x.csv", []string{"email|unsubscription_date|unsubscription_reason", "a@example.com||", "b@example.com|2024-05-14|", "c@example.com|2024-05-15|spam"},

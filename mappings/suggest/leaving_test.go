@@ -148,19 +148,35 @@ func TestVerbsOfLeaving(t *testing.T) {
 // A sheet or file that is called unconfirmed, pending or former gives no consents until a person says so.
 func TestFormerOrPendingNames(t *testing.T) {
 	for name := range strings.SplitSeq("Unbestätigt|Nicht bestätigt|Ausstehend|Ehemalige|Ehemalige Mitglieder|Frühere Kunden|Gekündigt|Ausgetretene|Gelöscht|Offen|Verstorbene|Unconfirmed|Not confirmed|Pending|Former members|Ex-members|Cancelled members|Lapsed|Left|Deleted|Deceased|Invalid|Awaiting confirmation|"+
-		"Ex-membres|Anciens adhérents|En attente|Non confirmés|Résiliés|Supprimés|Antiguos socios|Ex socios|Pendientes|Sin confirmar|Cancelados|Ex soci|Non confermati|In attesa|Cancellati|Ex-sócios|Antigos clientes|Pendentes|Não confirmados|Oud-leden|Alte Mitglieder|Old customers|Voormalige leden|Niet bevestigd|In afwachting|Opgezegd", "|") {
+		"Ex-membres|Anciens adhérents|En attente|Non confirmés|Résiliés|Supprimés|Antiguos socios|Ex socios|Pendientes|Sin confirmar|Cancelados|Ex soci|Non confermati|In attesa|Cancellati|Ex-sócios|Antigos clientes|Pendentes|Não confirmados|Oud-leden|Alte Mitglieder|Old customers|Voormalige leden|Niet bevestigd|In afwachting|Opgezegd|"+
+		"Non attivi|Não ativos|Niet actief|Stopzetting|Rücklauf|Papierkorb|Old|Old contacts|Kontakte alt|Trash|Black|Archiv|Archive 2019|Alt|Corbeille|Papelera|Cestino|Prullenbak|Oud", "|") {
 		for _, file := range []string{"sheet " + name, strings.ToLower(strings.ReplaceAll(name, " ", "_")) + ".csv", "newsletter-" + strings.ToLower(name) + ".csv"} {
 			if given, text := careless(t, file, "E-Mail|Newsletter", "a@x.example|ja", "b@x.example|ja"); given != "asked" {
 				t.Errorf("%s: %s\n%s", file, given, text)
 			}
 		}
 	}
-	for name := range strings.SplitSeq("Mitglieder|Kunden 2024|Newsletter|Bestätigt|Confirmed|Attendees|Offenbach|Esperanza|Export|Extern|Exeter|Ex 2023|Members|Angebote|Entfernungen|Sociedad Limitada|Contacts export", "|") {
+	for name := range strings.SplitSeq("Mitglieder|Kunden 2024|Newsletter|Bestätigt|Confirmed|Attendees|Offenbach|Esperanza|Export|Extern|Exeter|Ex 2023|Members|Angebote|Entfernungen|Sociedad Limitada|Contacts export|Altona|Old Town Club|Bad Homburg|Total|Architekten|Black Forest", "|") {
 		for _, file := range []string{"sheet " + name, strings.ToLower(strings.ReplaceAll(name, " ", "_")) + ".csv"} {
 			if given, text := careless(t, file, "E-Mail|Newsletter", "a@x.example|ja", "b@x.example|nein"); given != "a" {
 				t.Errorf("%s: %s\n%s", file, given, text)
 			}
 		}
+	}
+}
+
+// Where it is asked whether all in a sheet said yes, the name that speaks against it stands in the question, and the draft is no mapping until it is decided.
+func TestFormerWithoutAnAnswer(t *testing.T) {
+	lines := []string{"Email|Name|Joined", "a@x.example|A|13.01.2023", "b@x.example|B|14.01.2023"}
+	for name := range strings.SplitSeq("Left|Unconfirmed|Gone|Churned|Zu löschen|Former|Archiv", "|") {
+		given, text := careless(t, "sheet "+name, lines...)
+		said := strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
+		if given != "asked" || !strings.Contains(text, "in: []") || !strings.Contains(said, `have not confirmed ("`+name+`"): then hardly everybody said yes`) {
+			t.Errorf("%s: %s\n%s", name, given, text)
+		}
+	}
+	if given, text := careless(t, "sheet Members", lines...); given != "asked" || strings.Contains(text, "in: []") || strings.Contains(text, "hardly") {
+		t.Errorf("%s\n%s", given, text)
 	}
 }
 
@@ -230,6 +246,32 @@ func TestEndsBesideAnAnswer(t *testing.T) {
 		cells := strings.Split(lines, ";")
 		if given, text := careless(t, "kontakte.csv", "E-Mail|Newsletter|"+cells[0], "a@x.example|ja|"+cells[1], "b@x.example|ja|"+cells[2]); given != "ab" {
 			t.Errorf("%s: %s\n%s", lines, given, text)
+		}
+	}
+}
+
+// Words that speak against the consent of a person in a column that nothing reads keep a draft from being a mapping, among them the rights of the GDPR; those of an
+// order, of an address and of something else do not.
+func TestWordsAgainstConsentAreAskedAbout(t *testing.T) {
+	for lines, want := range map[string]string{
+		"E-Mail|Newsletter|Anmeldung|DSGVO;a@x.example|ja|13.01.2023|ok;b@x.example|ja|14.01.2023|Art. 21;c@x.example|ja|14.01.2023|gelöscht": "asked",
+		"E-Mail|Newsletter|DSGVO;a@x.example|ja|ok;b@x.example|ja|Art. 17 DSGVO":                                                              "asked",
+		"E-Mail|Newsletter|Datenschutz;a@x.example|ja|ok;b@x.example|ja|Art. 7 Abs. 3":                                                        "asked",
+		"E-Mail|Newsletter|RGPD;a@x.example|oui|ok;b@x.example|oui|droit à l'oubli":                                                           "asked",
+		"Email|GDPR consent date|GDPR status;a@x.example|2023-01-13|valid;b@x.example|2023-01-13|revoked":                                     "",
+		"Email|GDPR consent date|GDPR status;a@x.example|2023-01-13|valid;b@x.example|2023-01-13|requested deletion":                          "asked",
+		"Email|Newsletter|Last campaign activity;a@x.example|yes|opened;b@x.example|yes|opted out":                                            "asked",
+		"Email|Newsletter|List;a@x.example|yes|Main;b@x.example|yes|Unsubscribed":                                                             "asked",
+		"Email|Newsletter|List;a@x.example|yes|Main;b@x.example|yes|Blacklist":                                                                "asked",
+		"Email|Newsletter|List;a@x.example|yes|Main;b@x.example|yes|Other":                                                                    "ab",
+		"E-Mail|Newsletter|Rechtsgrundlage;a@x.example|ja|Art. 6 Abs. 1 a;b@x.example|ja|Art. 6 Abs. 1 a":                                     "ab",
+		"E-Mail|Newsletter|Bestellstatus;a@x.example|ja|deleted;b@x.example|ja|ok":                                                            "ab",
+		"E-Mail|Newsletter|Löschfrist;a@x.example|ja|Löschung;b@x.example|ja|Löschung":                                                        "ab",
+		"E-Mail|Newsletter|Data quality;a@x.example|ja|cleaned;b@x.example|ja|ok":                                                             "ab",
+	} {
+		file := "newsletter.csv"
+		if given, text := careless(t, file, strings.Split(lines, ";")...); given != want || want == "asked" && !strings.Contains(text, "in: []") {
+			t.Errorf("%s: %s, want %s\n%s", lines, given, want, text)
 		}
 	}
 }

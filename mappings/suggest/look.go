@@ -80,8 +80,8 @@ type Column struct {
 	states   bool              // by its header, it holds states
 	ended    int               // rows whose states are not kept and say that something ended
 	looked   int               // states that were looked at for that
-	stops    int               // remarks that may say that somebody wants no more
-	stopRows []int             // the first of them
+	stops    [2]int            // remarks that may say that somebody wants no more: those that are no word of our lists by themselves, and those that are
+	stopRows [2][]int          // the first of them
 
 	rows []uint64 // a digest of each cell, 0 for a blank one
 }
@@ -226,10 +226,8 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 	}
 	if cell.Kind == source.Text {
 		c.Dates.add(raw, row)
-		if c.remarks && bytes.ContainsAny(raw, " ") && c.saying.SayToStop(raw[:min(len(raw), 1000)]) {
-			if c.stops++; len(c.stopRows) < 5 {
-				c.stopRows = append(c.stopRows, row)
-			}
+		if c.remarks && c.saying.Stop(raw) {
+			c.stop(row, bytes.IndexByte(raw, ' ') < 0 && opposes(string(raw)))
 		}
 	}
 	if c.Words != nil {
@@ -259,6 +257,17 @@ func (c *Column) add(cell source.Cell, raw []byte, row int, padded bool) {
 			}
 			c.also[word] = true
 		}
+	}
+}
+
+// stop counts a remark by which somebody may want no more; word is whether it is one that speaks against consent by itself.
+func (c *Column) stop(row int, word bool) {
+	k := 0
+	if word {
+		k = 1
+	}
+	if c.stops[k]++; len(c.stopRows[k]) < 5 {
+		c.stopRows[k] = append(c.stopRows[k], row)
 	}
 }
 

@@ -74,7 +74,7 @@ func (d *Draft) UnreadOptOuts(l *Look, used func(col int) bool) {
 		if used(col) || c.Filled == 0 || c.Emails > 0 {
 			continue
 		}
-		why := ""
+		why, opposes := "", false
 		switch {
 		case l.optsOut(col) != mappings.NoOptOut:
 			if l.MayOptOut(col) && c.saysSomething() {
@@ -82,6 +82,9 @@ func (d *Draft) UnreadOptOuts(l *Look, used func(col int) bool) {
 			}
 		case c.tells() && l.speaksOfEnds(col):
 			why = " speaks of leaving, an end or what came back, and nothing reads it, so these consents may be those of people who are out: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if it says nothing of them"
+		case l.opposesSomebody(col) && !c.remarks && !mappings.OfOrders(c.Header):
+			opposes = true
+			why = " holds words that speak against consent, and nothing reads them: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if they say nothing of these consents"
 		default:
 			if n := c.endedStates(); n > 0 {
 				why = " holds states by its header, of which " + finding.Count(n, "row has one", "rows have ones") + " that may say that something ended or waits, or that somebody left, and nothing reads it: write a condition on it, such as not_in: [words]; sheetlift cells shows them; or remove the condition in: [] if they say nothing of these consents"
@@ -90,7 +93,7 @@ func (d *Draft) UnreadOptOuts(l *Look, used func(col int) bool) {
 		of := channelOf(plain(c.Header))
 		for i := range d.Records {
 			r := &d.Records[i]
-			if why == "" || !r.mayGive() || r.asksAbout(l.Say(col)) || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
+			if why == "" || !r.mayGive() || r.asksAbout(l.Say(col)) && !opposes || of != "" && !slices.Contains([]string{"", "any", of}, r.stated("channel")) {
 				continue
 			}
 			r.Why = append(r.Why, l.Say(col)+why)
@@ -106,7 +109,7 @@ func (l *Look) MayOptOut(col int) bool {
 	case mappings.NoOptOut:
 		return false
 	case mappings.SureOptOut:
-		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), beyondNo)
+		return c.Dates.All() > 0 || c.Hidden > 0 || len(c.Words) == 0 || slices.ContainsFunc(c.sortedWords(), func(word string) bool { return beyondNo(word) || leavesOpen(word) })
 	}
 	return true
 }
@@ -154,13 +157,54 @@ func beyondNo(word string) bool {
 	return !known || says != "no" && says != ""
 }
 
-// saysSomething reports whether a column may say something of people: it holds days, an answer, or texts that are neither links nor codes.
+// saysSomething reports whether a column may say something of people: it holds days, an answer, a word that is neither no nor nothing, or texts; links and codes
+// say nothing, unless they are reasons.
 func (c *Column) saysSomething() bool {
-	if c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), saysMore) {
+	if c.Dates.All() > 0 || slices.ContainsFunc(c.sortedWords(), func(word string) bool { return saysMore(word) || leavesOpen(word) || someMonth.MatchString(word) }) {
 		return true
 	}
-	return (c.Words == nil || c.Hidden > 0) && !c.codes(0) && c.links*2 <= c.Filled
+	header := plain(c.Header)
+	if c.codes(0) && fits("reason", header) == 0 || c.links*2 > c.Filled {
+		return false
+	}
+	return c.Words == nil || c.Hidden > 0 || !holds(header, ofLinks) && slices.ContainsFunc(c.sortedWords(), beyondNo)
 }
+
+// opposesSomebody reports whether a column holds words that speak against the consent of a person. A title that stands in it among records is asked about as
+// that.
+func (l *Look) opposesSomebody(col int) bool {
+	rows := 0
+	for _, word := range l.opposing(col) {
+		if ofSomebody(word) {
+			rows += l.Columns[col].Words[word]
+		}
+	}
+	for _, t := range l.after {
+		if t.title && t.col == col {
+			rows--
+		}
+	}
+	return rows > 0
+}
+
+// ofSomebody reports whether a word that speaks against consent says so of a person, and not of an address that takes no mail.
+func ofSomebody(word string) bool {
+	reason, ok := meaning("reason", word)
+	return (!ok || reason != "bounce" && reason != "invalid") && !slices.Contains(cleaned, mappings.SameWord(word))
+}
+
+// someMonth is a day of which only the month is known.
+var someMonth = regexp.MustCompile(`^(\d{1,2} ?[-./] ?(19|20)\d\d|(19|20)\d\d[-./]\d{1,2})$`)
+
+// leavesOpen reports whether a word says that an answer is not known, or waits: in a column of opt-outs, somebody may have left.
+func leavesOpen(word string) bool {
+	return strings.Trim(word, "? ") == "" && word != "" || slices.ContainsFunc(wordsOf(word), func(w string) bool {
+		return slices.ContainsFunc(unknowns, func(u string) bool { return strings.HasPrefix(w, u) })
+	})
+}
+
+// unknowns begin words for what is not known, or waits.
+var unknowns = strings.Fields("unknown unclear unsure uncertain unbekannt unklar ungewiss unsicher inconnu incert desconoc descon sconosciut incognit inciert onbekend onduidelijk onzeker pending waiting awaiting ausstehend wartet attente attesa pendien penden aguard afwachting")
 
 // saysMore reports whether a word is an answer that says something.
 func saysMore(word string) bool {

@@ -63,7 +63,7 @@ func (f *Field) hidden(rows int) {
 // enum maps the words of a column that our lists know. Others are only counted: a word nobody knows may be anything.
 func (s *suggestion) enum(f *Field, col int, list string) {
 	c := &s.look.Columns[col]
-	unknown, hidden := 0, c.Hidden
+	unknown, open, hidden := 0, 0, c.Hidden
 	enum := map[string]mappings.Strings{}
 	several := list == "lawful_basis" && f.severalBases(c)
 	coded := c.coded()
@@ -90,6 +90,11 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 			says, silent := term(answers, word)
 			ok = silent && says == ""
 		}
+		if list == answers && ok && t == "" && leavesOpen(word) && s.look.optsOut(col) != mappings.NoOptOut {
+			f.why(strconv.Quote(c.As(word)) + " leaves open whether somebody opted out, and is never taken for nothing said: its rows are rejected until it is mapped")
+			open++
+			continue
+		}
 		switch {
 		case !ok && (s.look.skipped(c, word) || list == answers && s.ofContact(word)):
 		case ok && !shown(list, word) && !shown(answers, word) && c.Words[word] > 0:
@@ -107,7 +112,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	}
 	f.hidden(hidden)
 	switch {
-	case len(enum) == 0 && unknown == 0 && hidden == 0 && len(f.Spec.NullTokens) > 0 && list != "lawful_basis":
+	case len(enum) == 0 && unknown+open+hidden == 0 && len(f.Spec.NullTokens) > 0 && list != "lawful_basis":
 		f.why("all of its words say that there is no answer")
 	case len(enum) == 0 && c.Filled == 0 && c.had == 0:
 		f.ask("enum", "the column holds nothing yet: which words does it have, as term: [words]?")
@@ -118,7 +123,7 @@ func (s *suggestion) enum(f *Field, col int, list string) {
 	case unknown > 0:
 		f.Spec.Enum = enum
 		f.why(strconv.Itoa(unknown) + " of its words are known in no language and would be rejected: sheetlift cells shows them")
-	case hidden > 0:
+	case hidden+open > 0:
 		f.Spec.Enum = enum
 	default:
 		f.Spec.Enum = enum

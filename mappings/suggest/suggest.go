@@ -68,7 +68,7 @@ func suggest(l *Look, ctx *Context, kind *Kind) *Draft {
 	if slices.Contains([]string{"consent", "suppression"}, kind.Entity) {
 		d.Head = append(d.Head, l.unread(s.used, kind.Entity)...)
 		if kind.Entity == "consent" {
-			d.Head = append(d.Head, l.Remarks()...)
+			d.Head = append(d.Head, d.Remarks(l)...)
 		}
 		d.Head = append(d.Head, s.otherAnswers()...)
 		d.Head = append(d.Head, s.unheeded()...)
@@ -157,15 +157,43 @@ func (l *Look) unread(used map[int]bool, entity string) (list []string) {
 	return list
 }
 
-// Remarks says in which rows remarks may speak against a consent, as far as their words are known: nothing reads them.
-func (l *Look) Remarks() (list []string) {
+// Remarks says in which rows remarks may speak against a consent, as far as their words are known: nothing reads them but as notes. What words say by
+// themselves in a column that is not even that is said already.
+func (d *Draft) Remarks(l *Look) (list []string) {
 	for col := range l.Columns {
-		if c := &l.Columns[col]; c.stops > 0 {
-			list = append(list, "Attention: "+l.Say(col)+" holds remarks in "+finding.Count(c.Filled, "row", "rows")+", which no record reads. By words that are known, "+finding.Count(c.stops, "of them says", "of them say")+" perhaps that somebody wants no more or left ("+rowsNamed(c.stopRows, c.stops)+
+		c := &l.Columns[col]
+		noted, decides := d.notes(l.Name(col))
+		if decides {
+			continue
+		}
+		stops, rows := c.stops[0], c.stopRows[0]
+		if c.stops[1] > 0 && (noted || len(l.opposing(col)) == 0) {
+			stops, rows = stops+c.stops[1], slices.Concat(rows, c.stopRows[1])
+			slices.Sort(rows)
+			rows = rows[:min(len(rows), 5)]
+		}
+		if stops > 0 {
+			list = append(list, "Attention: "+l.Say(col)+" holds remarks in "+finding.Count(c.Filled, "row", "rows")+", which no record reads. By words that are known, "+finding.Count(stops, "of them says", "of them say")+" perhaps that somebody wants no more or left ("+rowsNamed(rows, stops)+
 				"); the others may say so in words that are not: read them all, as sheetlift cells shows them. Where it is so, write it into the column of the answer, or into a list of its own, before the export is frozen.")
 		}
 	}
 	return list
+}
+
+// notes reports whether a column is kept as a note, and whether something else is read from it.
+func (d *Draft) notes(column mappings.Column) (noted, decides bool) {
+	for i := range d.Records {
+		r := &d.Records[i]
+		on := func(c mappings.Condition) bool { return c.Column == column }
+		decides = decides || slices.ContainsFunc(r.When, on)
+		for j := range r.Fields {
+			f := &r.Fields[j]
+			read := slices.Contains(f.Spec.From, column)
+			noted = noted || read && f.Name == "note"
+			decides = decides || read && f.Name != "note" || slices.ContainsFunc(f.Spec.When, on)
+		}
+	}
+	return noted, decides
 }
 
 // otherAnswers says which columns answer another question than whether somebody wants mailings, and are read by no record.
@@ -199,16 +227,24 @@ func (l *Look) opposing(col int) (list []string) {
 	if c.Dates.All() > 0 || fits("terms", plain(c.Header)) > 0 {
 		return nil
 	}
+	claims := mappings.MayClaim(c.Header)
 	for _, word := range c.sortedWords() {
-		says, answer := term(answers, word)
-		reason, _ := meaning("reason", word)
-		switch {
-		case slices.Contains(loose, mappings.SameWord(word)), answer && says != "refused" && says != "withdrawn":
-		case answer, reason != "" && reason != "legal", optsOut(word) == mappings.SureOptOut:
+		if opposes(word) || claims && mappings.ClaimsRight(word) {
 			list = append(list, word)
 		}
 	}
 	return list
+}
+
+// opposes reports whether a word speaks against consent or the use of an address.
+func opposes(word string) bool {
+	says, answer := term(answers, word)
+	reason, _ := meaning("reason", word)
+	switch {
+	case slices.Contains(loose, mappings.SameWord(word)), answer && says != "refused" && says != "withdrawn":
+		return false
+	}
+	return answer || reason != "" && reason != "legal" || optsOut(word) == mappings.SureOptOut
 }
 
 type suggestion struct {
@@ -287,7 +323,7 @@ func Bare(l *Look, ctx *Context) []byte {
 		}
 	}
 	if l.contacts() {
-		for _, text := range slices.Concat(l.unread(nil, ""), l.Remarks()) {
+		for _, text := range slices.Concat(l.unread(nil, ""), (&Draft{}).Remarks(l)) {
 			w.comment(0, text)
 		}
 	}

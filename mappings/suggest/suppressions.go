@@ -88,7 +88,7 @@ func (s *suggestion) reasons() (list []Record) {
 			case sure && saysYes(word):
 				enum["opt_out"] = append(enum["opt_out"], c.As(word))
 				known += c.Words[word]
-			case saysNothing(word):
+			case saysNothing(word) && !(sure && leavesOpen(word)):
 				silent = append(silent, c.As(word))
 			default:
 				unknown++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sheetlift/importers"
@@ -59,14 +60,21 @@ func (d *Draft) named(l *Look) {
 	file := strings.TrimSuffix(l.File, filepath.Ext(l.File))
 	what, which := "the name of the file or sheet sounds like that of a list of opt-outs", "left"
 	if !l.named("suppression") && mappings.OptOutOf(l.Sheet) != mappings.SureOptOut && mappings.OptOutOf(file) != mappings.SureOptOut {
-		if !mappings.FormerOrPending(l.Sheet) && !mappings.FormerOrPending(file) {
+		if !mappings.FormerOrPending(l.Sheet) && !mappings.FormerOrPending(file) && !mappings.PutAway(l.Sheet) && !mappings.PutAway(file) {
 			return
 		}
 		what, which = "the name of the file or sheet sounds like that of a list of people who left, are out, or have not confirmed", "left, and leave them out if they have not confirmed"
 	}
+	called := ""
+	if s := strings.TrimSpace(l.Sheet); s != "" && !mappings.LooksPersonal(s) {
+		called = " (" + strconv.Quote(s) + ")"
+	}
 	told := false
 	for i := range d.Records {
-		if r := &d.Records[i]; r.mayGive() && len(r.field("status").Asks) == 0 {
+		if r := &d.Records[i]; r.mayGive() {
+			if asks := r.field("status").Asks; len(asks) > 0 {
+				asks[0].Text += ". And " + what + called + ": then hardly everybody said yes"
+			}
 			if r.Why = append(r.Why, what+": map its rows as suppressions, or remove the condition in: [] if a yes in it is a consent all the same"); !told {
 				d.Head = append(d.Head, "Attention: "+what+", and its answers would be consents: map its rows as suppressions, or as consents that are withdrawn, if these people "+which+".")
 			}
