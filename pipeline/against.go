@@ -109,8 +109,10 @@ func (f *facts) link() error {
 		return err
 	}
 	f.unsure = append(there, f.unsure...)
+	known := f.purposes()
 	for _, a := range f.against {
 		f.links.Want(a.keys)
+		known.widen(a)
 	}
 	f.links.Build()
 	f.linked = true
