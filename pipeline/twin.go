@@ -32,7 +32,7 @@ func (p *Pipeline) twins(ctx context.Context, refs []cellRef, all []*FreezeResul
 				continue
 			}
 			sheet, digest, err := p.rowAt(ctx, fr, &p.batch.Sources[i], int(ref.row))
-			if integrity := new(IntegrityError); errors.As(err, &integrity) {
+			if notAsRecorded(err) {
 				return nil, err
 			}
 			if err != nil || digest == "" || ref.sheet != "" && ref.sheet != sheet { // what can't be read gave nothing, so there is nothing to show
