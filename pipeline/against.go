@@ -112,7 +112,9 @@ func (f *facts) link() error {
 	known := f.purposes()
 	for _, a := range f.against {
 		f.links.Want(a.keys)
-		known.widen(a)
+		if !f.literal {
+			f.slips = known.widen(a) || f.slips
+		}
 	}
 	f.links.Build()
 	f.linked = true

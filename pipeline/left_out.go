@@ -62,7 +62,8 @@ func (d *dryRunner) cameBack(surveyed *decider, plan *mappings.Plan, x *passedRo
 	if row.Verdict != mappings.Accepted {
 		return
 	}
-	dangles := slices.ContainsFunc(x.records, func(rec identified) bool { return surveyed.dangles(&rec, x.records) })
+	dangles := !d.literal && slices.ContainsFunc(x.records, func(rec identified) bool { return surveyed.dangles(&rec, x.records) })
+	d.res.Slips = d.res.Slips || dangles
 	for _, key := range namedKeys(plan, row) {
 		k := c.keys[key]
 		if k.rows++; k.first == 0 {

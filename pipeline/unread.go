@@ -33,11 +33,15 @@ func (p purposes) read(code string) string {
 	return code
 }
 
-// widen leaves out of what a rejected row says no to what can't be read of it.
-func (p purposes) widen(a *against) {
-	if a.event != nil && a.aside == nil && (a.rejected || a.foreign != nil || len(a.records) > 0) {
-		a.event.Scope.Purpose = p.read(a.event.Scope.Purpose)
+// widen leaves out of what a rejected row says no to what can't be read of it, and reports whether that is anything.
+func (p purposes) widen(a *against) bool {
+	if a.event == nil || a.aside != nil || !a.rejected && a.foreign == nil && len(a.records) == 0 {
+		return false
 	}
+	s := &a.event.Scope
+	was := s.Purpose
+	s.Purpose = p.read(was)
+	return s.Purpose != was
 }
 
 // dangles reports whether a record points to a config that is neither there nor given by its own row, so that the row is rejected again when it
