@@ -315,7 +315,7 @@ func (p *Pipeline) fieldColumns(ctx context.Context) (out map[[2]string]layout, 
 	out = map[[2]string]layout{}
 	all, _, err := p.freezes(ctx)
 	if err != nil {
-		return out, nil
+		all = nil
 	}
 	for _, fr := range all { // oldest first
 		if q, err := p.at(fr); err == nil {
