@@ -34,6 +34,9 @@ func (s Scope) Opposes(key Scope) bool {
 		(s.Channel == key.Channel || anyChannel(s.Channel) || anyChannel(key.Channel))
 }
 
+// FoldPurpose gives the same text for purposes that Opposes takes for the same.
+func FoldPurpose(code string) string { return fold(code) }
+
 func anyChannel(c string) bool { return c == "" || c == "any" }
 
 // Event is one consent event of one subject. Times are microseconds since 1970 UTC.

@@ -109,8 +109,12 @@ func (f *facts) link() error {
 		return err
 	}
 	f.unsure = append(there, f.unsure...)
+	known := f.purposes()
 	for _, a := range f.against {
 		f.links.Want(a.keys)
+		if !f.literal {
+			f.slips = known.widen(a) || f.slips
+		}
 	}
 	f.links.Build()
 	f.linked = true

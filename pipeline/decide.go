@@ -81,6 +81,16 @@ func (d *decider) points(x *identified, field int) bool {
 	return true
 }
 
+// pointless gives the first field of a record that points to a config which is not there; -1 if there is none.
+func (d *decider) pointless(x *identified) int {
+	for _, i := range x.Entity.Refs() {
+		if x.Values[i].Set && !d.points(x, i) {
+			return i
+		}
+	}
+	return -1
+}
+
 // stays reports whether the value of a field stays as it is as long as its pointer is in use.
 func stays(x *identified, field int) bool { return x.Stays()>>field&1 == 1 }
 
@@ -148,11 +158,8 @@ func (d *decider) decide(x *identified) (out decision) {
 // decideAlone applies the rules for which it does not matter what the register or other rows have under the record's key.
 func (d *decider) decideAlone(x *identified, out *decision) {
 	src := d.sh.src
-	for _, i := range x.Entity.Refs() {
+	if i := d.pointless(x); i >= 0 {
 		f := &x.Entity.Fields[i]
-		if !x.Values[i].Set || d.points(x, i) {
-			continue
-		}
 		out.rule, out.field = "ref.not_found", f.Name
 		out.message = fmt.Sprintf("The %s that %s.%s points to is neither in this batch nor in the register.", f.Ref, x.Entity.Name, f.Name)
 		if x.Values[i].Origin == importers.Stated {
@@ -188,7 +195,7 @@ func (d *decider) decideConsent(x *identified, out *decision) {
 	id, ver, wording := x.Values[at.NoticeID], x.Values[at.NoticeVersion], x.Values[at.NoticeDigest]
 	if id.Set && ver.Set || wording.Set {
 		n := d.notice(x)
-		if n == nil {
+		if n == nil { // see dangles
 			out.rule, out.field = "ref.not_found", "notice_id"
 			if !id.Set || !ver.Set {
 				out.field = "notice_digest"

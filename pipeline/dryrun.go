@@ -86,6 +86,9 @@ func (p *Pipeline) judge(ctx context.Context, in *dryRunInputs) (*DryRunResult, 
 	if p.snap.kind == Mended && !p.stubborn {
 		inputs = append(inputs, "anew") // what an earlier version judged is not done
 	}
+	if !p.literal {
+		inputs = append(inputs, "slips")
+	}
 	key := p.key(DryRun, inputs...)
 	dir := p.workDir(DryRun, key)
 	r, err := execute(ctx, p, task[DryRunResult]{
@@ -128,7 +131,7 @@ func (p *Pipeline) listingAs(ctx context.Context, id string) (*Pipeline, error) 
 		if err := json.Unmarshal(op.Result, r); err != nil {
 			return nil, fmt.Errorf("recorded result of %s: %w", DryRun, err)
 		}
-		q.unmarked, q.stubborn = r.Known == nil, r.Anew == nil
+		q.unmarked, q.stubborn, q.literal = r.Known == nil, r.Anew == nil, !r.Slips
 	}
 	return &q, nil
 }
@@ -403,9 +406,11 @@ func (d *dryRunner) judgeSources(ctx context.Context, in *dryRunInputs) error {
 	if err := d.followKeys(ctx); err != nil {
 		return err
 	}
+	d.facts.literal = d.literal
 	if err := d.facts.link(); err != nil {
 		return err
 	}
+	d.res.Slips = d.res.Slips || d.facts.slips
 	d.facts.settleMixed()
 	if d.snap.kind == "" { // in a later snapshot keys may come to conflict while rows are decided
 		d.facts.judgeAgainst()

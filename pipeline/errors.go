@@ -34,6 +34,13 @@ func (e *IntegrityError) Error() string { return e.What + ": " + e.Detail }
 // Unwrap gives the cause.
 func (e *IntegrityError) Unwrap() error { return e.Err }
 
+// notAsRecorded reports whether something that was recorded is there no more as it was.
+func notAsRecorded(err error) bool {
+	var integrity *IntegrityError
+	var bag *manifests.BagError
+	return errors.As(err, &integrity) || errors.As(err, &bag) || errors.Is(err, manifests.ErrIntegrity) || errors.Is(err, staged.ErrChanged)
+}
+
 // FileError is a fault of a file or folder that the tool itself writes.
 type FileError struct {
 	Path    string
@@ -51,11 +58,9 @@ func (e *FileError) Unwrap() error { return e.Err }
 // failCode is the word that the ledger keeps of a failure.
 func failCode(err error) string {
 	var gate *GateError
-	var integrity *IntegrityError
 	var src *source.Error
-	var bag *manifests.BagError
 	switch {
-	case errors.As(err, &integrity), errors.As(err, &bag), errors.Is(err, staged.ErrChanged):
+	case notAsRecorded(err):
 		return "integrity"
 	case errors.As(err, &gate):
 		return "gate"

@@ -48,6 +48,8 @@ type facts struct {
 
 	standsUnrecorded map[register.RowOf]bool // rejected rows of this batch that the register knows of
 
+	literal   bool // see Pipeline
+	slips     bool // once linked: some purposes are in no list
 	elsewhere bool // rows of other batches said something and gave no record
 
 	edition int // of configs, notices and what is pending: it changes with them

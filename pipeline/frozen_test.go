@@ -2,11 +2,14 @@ package pipeline_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"sheetlift/manifests"
 	"sheetlift/pipeline"
 	"sheetlift/pipeline/store/storetest"
 )
@@ -93,5 +96,24 @@ func TestUntoldCell(t *testing.T) {
 	}
 	if said := strings.Join(h.said, "\n"); !strings.Contains(said, "can't be told") || !strings.Contains(said, "consents") {
 		t.Errorf("said %q", said)
+	}
+	// A key under which nothing is in may be that of a row: nobody can tell, whichever way the file is another one.
+	flipped := slices.Clone(frozen)
+	flipped[len(frozen)/2] ^= 1
+	for name, text := range map[string][]byte{"longer": append(slices.Clone(frozen), '\n'), "flipped": flipped, "gone": nil} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if text != nil {
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r, err := h.open().Trace(t.Context(), "consent", "C-15", false); !errors.Is(err, manifests.ErrIntegrity) && !errors.As(err, new(*pipeline.IntegrityError)) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if r, err := h.open().Trace(t.Context(), "consent", "C-1", false); err != nil || len(r.Records) == 0 {
+			t.Errorf("%s: what is in is not shown: %+v, %v", name, r, err)
+		}
 	}
 }

@@ -282,3 +282,30 @@ func TestHazardsOfOldWorkbooks(t *testing.T) {
 		}
 	}
 }
+
+// Text after a closing quote is read as part of the value; that is said, with the first such cell.
+func TestHazardOfStrayQuotes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		row  string
+		n    int
+		cell string
+	}{
+		"none":             {"\"C-9\";\"a \"\"b\"\" c\";x\n", 0, ""},
+		"inside":           {"C-9;a \"b\" c;x\n", 0, ""},
+		"after":            {"C-9;\"a\"b;x\n", 1, "B3"},
+		"two in a row":     {"C-9;\"a\" ;\"x\"y\n", 2, "B3"},
+		"in the last cell": {"C-9;\"a\";\"x\"y", 1, "C3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := hazardsOf(t, "contacts.csv", "Id;Name;Mail\nC-1;a;b\n"+c.row)["cell.stray_quote"]
+			if c.n == 0 && len(list) == 0 {
+				return
+			}
+			if len(list) != 1 || list[0].Rows != c.n || list[0].Cell != c.cell || list[0].Row != 3 || list[0].Severity != finding.Warning {
+				t.Errorf("%+v", list)
+			}
+		})
+	}
+}

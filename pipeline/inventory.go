@@ -354,6 +354,12 @@ func (p *Pipeline) sheetFindings(rec finding.Sink, prof *readProfile, sheet sour
 	if n := prof.facts.ErrorCells; n > 0 {
 		report("cell.error", hazard(n, 0, 0, "%s an error such as #N/A", finding.Count(n, "cell holds", "cells hold")))
 	}
+	if n := prof.facts.StrayQuotes; n > 0 {
+		report("cell.stray_quote", func(f *finding.Finding) {
+			f.Rows, f.Row, f.Column, f.Cell = n, prof.facts.StrayRow, source.Letters(prof.facts.StrayColumn), source.Ref(prof.facts.StrayColumn, prof.facts.StrayRow)
+			f.Message = finding.Count(n, "cell has", "cells have") + " text after a closing quote; it is read as part of the value, without that quote"
+		})
+	}
 	if prof.repeats > 0 {
 		report("row.duplicate", hazard(prof.repeats, 0, 0, "%s another row cell by cell", finding.Count(prof.repeats, "row repeats", "rows repeat")))
 	}

@@ -4,7 +4,7 @@ import "sheetlift/pipeline/finding"
 
 // The rules that stages other than map and dryrun judge by. Two of the inventory's are rules of cells as well.
 var (
-	inventoryRules = set("file.owner_missing", "file.definition_missing", "sheet.hidden", "cell.formula_no_cache", "cell.error",
+	inventoryRules = set("file.owner_missing", "file.definition_missing", "sheet.hidden", "cell.formula_no_cache", "cell.error", "cell.stray_quote",
 		"column.mixed_types", "consent.constant_column", "row.duplicate", "key.duplicate",
 		"sheet.hidden_rows", "sheet.hidden_columns", "sheet.filter_active", "sheet.merged_cells", "sheet.comments", "column.colours_vary",
 		"column.formula_decides", "column.numbers_as_text", "column.text_as_numbers", "value.outside_list", "row.sample", "row.totals",

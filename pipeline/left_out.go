@@ -21,9 +21,10 @@ import (
 // came is what a snapshot after the initial one brings of a source: rows that can be read. One that can't, or that says nothing any
 // more, takes back nothing of what it said before.
 type came struct {
-	keys map[string]cameKey           // by entity and key
-	rows map[int]map[string][]refusal // of a workbook: by number and entity, what a row says against consents
-	view *mendedView                  // of rows that came back in a workbook
+	keys     map[string]cameKey           // by entity and key
+	rows     map[int]map[string][]refusal // of a workbook: by number and entity, what a row says against consents
+	dangling map[int]bool                 // of them, rows that point to what is not there
+	view     *mendedView                  // of rows that came back in a workbook
 
 	out     map[[32]byte]bool // digests of rows that the mapping rejects
 	outKeys map[string]int    // the same, by entity and key: how many rows
@@ -34,20 +35,22 @@ type came struct {
 
 // cameKey is what came under one key.
 type cameKey struct {
-	rows    int
-	first   int       // number of the first row
-	against []refusal // what the rows say against consents, each once
+	rows     int
+	dangling int       // of them, rows that point to what is not there
+	first    int       // number of the first row
+	against  []refusal // what the rows say against consents, each once
 }
 
 // cameBack notes the keys that a row gives.
-func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
+func (d *dryRunner) cameBack(surveyed *decider, plan *mappings.Plan, x *passedRow) {
+	sh := surveyed.sh
 	row := x.row
 	if d.snap.kind == "" {
 		return
 	}
 	c := d.came[sh.src.Name]
 	if c == nil {
-		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string][]refusal{}, view: sh.view, out: map[[32]byte]bool{}, outKeys: map[string]int{}, seed: maphash.MakeSeed(), words: map[string]string{}}
+		c = &came{keys: map[string]cameKey{}, rows: map[int]map[string][]refusal{}, dangling: map[int]bool{}, view: sh.view, out: map[[32]byte]bool{}, outKeys: map[string]int{}, seed: maphash.MakeSeed(), words: map[string]string{}}
 		d.came[sh.src.Name] = c
 	}
 	if row.Verdict == mappings.Rejected {
@@ -59,15 +62,23 @@ func (d *dryRunner) cameBack(sh *sheet, plan *mappings.Plan, x *passedRow) {
 	if row.Verdict != mappings.Accepted {
 		return
 	}
+	dangles := !d.literal && slices.ContainsFunc(x.records, func(rec identified) bool { return surveyed.dangles(&rec, x.records) })
+	d.res.Slips = d.res.Slips || dangles
 	for _, key := range namedKeys(plan, row) {
 		k := c.keys[key]
 		if k.rows++; k.first == 0 {
 			k.first = row.Num
 		}
+		if dangles {
+			k.dangling++
+		}
 		c.keys[key] = k
 	}
 	if c.view != nil && c.view.rows != nil {
 		c.rows[row.Num] = map[string][]refusal{}
+		if dangles {
+			c.dangling[row.Num] = true
+		}
 	}
 	for i := range x.records {
 		d.cameAgainst(c, row.Num, &x.records[i])
@@ -349,20 +360,23 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		return err
 	}
 	now := l.came[s.Name]
-	// back reports whether what a row said is superseded by what came later. num is its number; 0 of one that is only heard.
-	back := func(row *mappings.Row, num int) bool {
+	// came reports whether a row came later, so that the mapping can read it. num is its number; 0 of one that is only heard. If sound, it must
+	// point to nothing that is not there.
+	came := func(row *mappings.Row, num int, sound bool) bool {
 		at := l.rowPlace(fr.Snapshot, s.Name, num)
 		if num > 0 && l.rows[at] > fr.Number {
 			return true
 		}
 		if num > 0 && now != nil && now.view != nil && now.view.rows != nil && l.from.of(fr.Snapshot, s.Name) == l.from.of(l.snap.name, s.Name) {
 			if _, ok := now.view.at[num]; ok {
-				return now.rows[num] != nil
+				return now.rows[num] != nil && !(sound && now.dangling[num])
 			}
-			return l.cameIn(s, namedKeys(plan, row), nil, rejected, fr.Number) // another row of the workbook that has its key now is another row
+			return l.cameIn(s, namedKeys(plan, row), nil, rejected, fr.Number, sound) // another row of the workbook that has its key now is another row
 		}
-		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number)
+		return l.cameIn(s, namedKeys(plan, row), now, rejected, fr.Number, sound)
 	}
+	// back reports whether what a row said is superseded by what came later: not by what says nobody knows what.
+	back := func(row *mappings.Row, num int) bool { return came(row, num, true) }
 	say := func(row *mappings.Row, num int, at spoken) {
 		if back(row, num) {
 			if num == 0 || l.rows[l.rowPlace(fr.Snapshot, s.Name, num)] <= fr.Number {
@@ -386,10 +400,10 @@ func (l *leavings) of(ctx context.Context, q *Pipeline, fr *FreezeResult, i int,
 		if wanted[row.Num] == nil {
 			return
 		}
-		l.await(fr, sh, plan, row, now, out, back(row, row.Num))
+		l.await(fr, sh, plan, row, now, out, came(row, row.Num, false))
 		say(row, row.Num, spoken{file: sh.src.File, sheet: sh.env.Sheet, row: row.Num, line: row.Line})
 		l.link(s, row, wanted[row.Num], back(row, row.Num))
-		l.content(sh, row, l.rowPlace(fr.Snapshot, s.Name, row.Num), back(row, row.Num))
+		l.content(sh, row, l.rowPlace(fr.Snapshot, s.Name, row.Num), came(row, row.Num, false))
 	}); err != nil {
 		return err
 	}
@@ -464,8 +478,8 @@ func (l *leavings) keys() {
 	}
 }
 
-// cameIn reports whether all keys of a row came back, or are in the register since.
-func (l *leavings) cameIn(s *Source, keys []string, now *came, rejected map[string]int, number int) bool {
+// cameIn reports whether all keys of a row came back, or are in the register since; if sound, in rows that point to nothing that is not there.
+func (l *leavings) cameIn(s *Source, keys []string, now *came, rejected map[string]int, number int, sound bool) bool {
 	if len(keys) == 0 {
 		return false
 	}
@@ -474,7 +488,14 @@ func (l *leavings) cameIn(s *Source, keys []string, now *came, rejected map[stri
 		if l.records[l.id.Record(s.System, entity, name)] > number {
 			continue
 		}
-		if now == nil || now.keys[key].rows < max(1, rejected[key]) {
+		if now == nil {
+			return false
+		}
+		rows := now.keys[key].rows
+		if sound {
+			rows -= now.keys[key].dangling
+		}
+		if rows < max(1, rejected[key]) {
 			return false
 		}
 	}

@@ -348,3 +348,54 @@ func TestCorrectionIsComparedAndSet(t *testing.T) {
 		}
 	})
 }
+
+// A row that came in mended says something else when an older copy of the workbook comes back: it is told apart from one under another key, and
+// what the finding says to do brings the right one in.
+func TestMendedRowThatChangedSince(t *testing.T) {
+	t.Parallel()
+	no, other := assertion("W-1", "S-1,one@example.com", "N", "2025-13-01T10:00:00Z"), receipt("K-1", "S-2,two@example.com", "Y", "2025-03-01T10:00:00Z")
+	at := func(day string) string { return strings.Replace(no, "2025-13-01", day, 1) }
+	start := func(t *testing.T) *house {
+		h := small(t, rows([]string{no, other}, nil, nil))
+		h.imported()
+		h.edit("first.xlsx", func(w *inHand) { w.mend(cells{"Id": "W-1"}, cells{"At": "2025-01-13T10:00:00Z"}) })
+		h.snapshot(pipeline.Mended, "first.xlsx")
+		h.imported()
+		h.editAgain("first.xlsx", func(w *inHand) { w.mend(cells{"Id": "W-1"}, cells{"At": "2025-06-01T10:00:00Z"}) })
+		h.snapshot(pipeline.Mended, "first.xlsx")
+		dry := h.imported()
+		wantRules(t, "the row that changed", found(t, dry, "consents")[2], "row.changed")
+		h.wantState("W-1", "withdrawn withdrawal")
+		h.mustVerify()
+		return h
+	}
+	for _, day := range []string{"2025-01-13", "2025-06-01"} { // either may be the right one
+		t.Run(day+", a fresh export", func(t *testing.T) {
+			t.Parallel()
+			h := start(t)
+			h.write("consents.csv", consentHeader+at(day)+"\n"+other+"\n")
+			h.snapshot(pipeline.Delta, "consents.csv")
+			s := sourceOf(t, h.imported(), "consents")
+			if want := map[string]int{"2025-01-13": 0, "2025-06-01": 1}[day]; len(s.Rejected) > 0 || s.Rows.Accepted != want {
+				t.Errorf("%+v", s)
+			}
+			if r, err := h.open().Trace(t.Context(), "consent", "W-1", false); err != nil || !slices.ContainsFunc(r.Records, func(rec pipeline.TraceRecord) bool {
+				return strings.HasPrefix(rec.Values["occurred_at"], day)
+			}) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			h.mustVerify()
+		})
+	}
+	t.Run("undo", func(t *testing.T) {
+		t.Parallel()
+		h := start(t)
+		h.undo()
+		h.mustRun(pipeline.DryRun)
+		h.imported()
+		h.snapshot(pipeline.Mended, "first.xlsx")
+		if s := sourceOf(t, h.imported(), "consents"); s.Rows.Accepted != 1 || len(s.Rejected) > 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -87,6 +87,7 @@ type Pipeline struct {
 	// A dry-run that is made anew takes these records for not being in the register, and these snapshots for not imported; see restage.
 	without  map[uuid.UUID]bool
 	unmarked bool // the dry-run lists no marks of known rows, as those of earlier versions
+	literal  bool // a no to a purpose that is in no list is one to another purpose, as in dry-runs of earlier versions
 	stubborn bool // of rows that came back as they went out none stands against consents, as in dry-runs of earlier versions; see staysOut
 	asBefore []string
 

@@ -351,6 +351,40 @@ func TestPropertyOverruledIsNotGiven(t *testing.T) {
 	}
 }
 
+// A slip in a purpose gives nobody a consent: whoever is given beside rows whose purpose is in no list would be given had they named that of the list.
+func TestPropertyASlipInAPurposeGivesNobody(t *testing.T) {
+	given, slips := 0, 0
+	check(t, 4, func(rt *rapid.T) {
+		files, consents := drawBatch(rt, "a")
+		right := small(t, files)
+		right.imports(rt, "acme-2026")
+		lines := strings.Split(files["consents.csv"], "\n")
+		for i := range lines[1:] {
+			if rapid.IntRange(0, 3).Draw(rt, "slip") == 0 {
+				lines[i+1] = strings.Replace(lines[i+1], ",news,", rapid.SampledFrom([]string{",newz,", ",News,", ",n,"}).Draw(rt, "purpose"), 1)
+				slips++
+			}
+		}
+		files["consents.csv"] = strings.Join(lines, "\n")
+		wrong := small(t, files)
+		wrong.imports(rt, "acme-2026")
+		want := right.states(rt, consents)
+		for id, state := range wrong.states(rt, consents) {
+			if state != importers.StatusGiven {
+				continue
+			}
+			if given++; want[id] != state {
+				rt.Fatalf("%s is given, and %q had its batch no slips:\n%s", id, want[id], strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+					return !strings.Contains(line, "-") || !sameGroup(line, id)
+				}), "\n"))
+			}
+		}
+	})
+	if given == 0 || slips == 0 {
+		t.Errorf("%d are given beside %d slips", given, slips)
+	}
+}
+
 // What two batches bring one after the other is judged as carefully as if one had brought it all: a consent of the second that stands, though
 // the first has rows that gave no record, would stand then too. Not so if a consent of the first, which would be rejected then because of a
 // rejected row of the second, was in the register before that row was heard of (consent.still_given says so): its receipt lifts refusals.

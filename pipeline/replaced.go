@@ -104,7 +104,7 @@ func (d *dryRunner) cameAgainst(c *came, num int, x *identified) {
 // lost says how what stands in the place of a refusal says less than it did; empty if one of it says as much. A purpose that nobody has, or
 // that could not be read, and so a channel, is taken to be what was wrong with the row.
 func (l *leavings) lost(e *importers.Entity, was *refusal, now []refusal) string {
-	if was.scope.Purpose != "" && !l.facts.config("purpose", was.scope.Purpose) {
+	if !l.facts.config("purpose", was.scope.Purpose) {
 		was.scope.Purpose = ""
 	}
 	how := "says otherwise"

@@ -76,7 +76,7 @@ func (p *Pipeline) restageOwn(ctx context.Context, stage string, dry *DryRunResu
 	}
 	p.remark(fmt.Sprintf("files of the dry-run of snapshot %s are gone; they are made anew from the frozen files", p.snap.name))
 	q := *p
-	q.asBefore, q.without, q.unmarked, q.stubborn = since, map[uuid.UUID]bool{}, dry.Known == nil, dry.Anew == nil
+	q.asBefore, q.without, q.unmarked, q.stubborn, q.literal = since, map[uuid.UUID]bool{}, dry.Known == nil, dry.Anew == nil, !dry.Slips
 	err = p.db.View(ctx, func(tx *store.Tx) error {
 		return register.EachOnlyFrom(ctx, tx, p.id.Tenant, p.batch.Name, since, func(text string) error {
 			id, err := uuid.Parse(text)

@@ -233,6 +233,9 @@ type DryRunResult struct {
 	Known *KnownRows `json:"known,omitempty"`
 	// Anew is there in a mended snapshot; results of earlier versions have none.
 	Anew *AnewRows `json:"anew,omitempty"`
+	// Slips says that rejected rows name purposes or notices which are in no list, so that what they say no to may be any; results of earlier
+	// versions take such a purpose for another one, and have none.
+	Slips bool `json:"slips,omitempty"`
 	// Unrecorded is there if rows that give no record say something that the import keeps.
 	Unrecorded *UnrecordedFile `json:"unrecorded,omitempty"`
 	Listed     string          `json:"rejected_sha256,omitempty"` // of the list of rejected rows; no part of the digest; results of earlier versions have none

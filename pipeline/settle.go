@@ -238,20 +238,26 @@ func (s *settler) row(x *passedRow) error {
 			}
 		}
 	}
-	rekeyed := first == "" && len(keep) > 0 && known == 0 && s.facts.imported[place{s.sh.src.Name, row.Num}]
+	rekeyed := ""
+	if first == "" && len(keep) > 0 && known == 0 && s.facts.imported[place{s.sh.src.Name, row.Num}] {
+		rekeyed = "row.rekeyed"
+		if slices.ContainsFunc(keep, func(k judged) bool { return s.facts.heldRecords[k.recordUID] }) {
+			rekeyed = "row.changed"
+		}
+	}
 	for i, d := range decided {
-		if err := s.tell(row, &records[i], d, first != "" || rekeyed); err != nil {
+		if err := s.tell(row, &records[i], d, first != "" || rekeyed != ""); err != nil {
 			return err
 		}
 	}
 	switch {
 	case first != "":
 		return s.reject(row, first)
-	case rekeyed:
-		if err := s.report(row, "row.rekeyed", "", nil, nil); err != nil {
+	case rekeyed != "":
+		if err := s.report(row, rekeyed, "", nil, nil); err != nil {
 			return err
 		}
-		return s.reject(row, "row.rekeyed")
+		return s.reject(row, rekeyed)
 	case len(keep) == 0 && known > 0:
 		s.skip("row.known")
 		why, err := s.vouchKnown(x, records, decided)

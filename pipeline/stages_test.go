@@ -221,14 +221,18 @@ func TestRejectedWithdrawalIsNotLost(t *testing.T) {
 	t.Parallel()
 	given := "C-1,S-1,one@example.com,news,email,Y,2025-03-01T10:00:00Z,PN,2,Ada Agent,shop clerk,signed_document,DOC-2025-0001\n"
 	for name, rows := range map[string]string{
-		"a bad date":            given + "C-2,S-1,one@example.com,news,email,N,2025-02-31T10:00:00Z,,,,,,\n",
-		"an unknown purpose":    given + "C-2,S-1,one@example.com,nosuch,email,N,2025-04-01T10:00:00Z,,,,,,\n" + "C-3,S-1,one@example.com,,email,perhaps,,,,,,,\n",
-		"one key, two contents": given + "C-2,S-1,one@example.com,news,email,N,2025-04-01T10:00:00Z,,,,,,\nC-2,S-1,one@example.com,news,email,N,2025-04-02T10:00:00Z,,,,,,\n",
+		"a bad date":                            given + "C-2,S-1,one@example.com,news,email,N,2025-02-31T10:00:00Z,,,,,,\n",
+		"an unknown purpose":                    given + "C-2,S-1,one@example.com,nosuch,email,N,2025-04-01T10:00:00Z,,,,,,\n", // it may be any
+		"an unknown purpose on another channel": given + "C-2,S-1,one@example.com,nosuch,sms,N,2025-04-01T10:00:00Z,,,,,,\n",
+		"an unknown purpose and a bad date":     given + "C-2,S-1,one@example.com,nosuch,email,N,2025-02-31T10:00:00Z,,,,,,\n",
+		"an unknown purpose and status":         given + "C-2,S-1,one@example.com,nosuch,email,perhaps,2025-04-01T10:00:00Z,,,,,,\n",
+		"an unknown notice":                     given + "C-2,S-1,one@example.com,news,email,N,2025-04-01T10:00:00Z,PN,9,,,,\n",
+		"one key, two contents":                 given + "C-2,S-1,one@example.com,news,email,N,2025-04-01T10:00:00Z,,,,,,\nC-2,S-1,one@example.com,news,email,N,2025-04-02T10:00:00Z,,,,,,\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, storetest.SQLite(t), map[string]string{"consents.csv": consentHeader + rows})
 			r := h.mustRun(pipeline.Import)["dryrun"].(*pipeline.DryRunResult)
-			want := name != "an unknown purpose" // that withdrawal is about another purpose
+			want := name != "an unknown purpose on another channel" && name != "an unknown purpose and status" // whatever the purpose, that is no no to this
 			if got := r.Sources[4].Rejected["consent.opposed_by_rejected"] == 1; got != want {
 				t.Errorf("rejected by %v", r.Sources[4].Rejected)
 			}

@@ -63,7 +63,7 @@ func (d *dryRunner) survey(ctx context.Context, sh *sheet, plan *mappings.Plan) 
 		for i := range p.list {
 			hear(i)
 			x := &p.list[i]
-			d.cameBack(sh, plan, x)
+			d.cameBack(surveyed, plan, x)
 			for k := range x.row.Partial {
 				rec := &x.row.Partial[k].Record
 				if speaks(rec) {
@@ -278,7 +278,7 @@ func (d *dryRunner) standing(surveyed *decider, row *mappings.Row, records []ide
 	return st
 }
 
-// rekeyed reports whether a row may be rejected because the batch has brought it in before under another key, as far as the survey can know.
+// rekeyed reports whether a row may be rejected because the batch has brought it in before, under another key or with other content, as far as the survey can know.
 func (d *dryRunner) rekeyed(surveyed *decider, row *mappings.Row, records []identified) bool {
 	return d.facts.imported[place{surveyed.sh.src.Name, row.Num}] &&
 		!slices.ContainsFunc(records, func(x identified) bool { return surveyed.decided(&x).rule == "row.known" })

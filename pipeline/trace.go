@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -53,7 +54,8 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, &ConfigError{File: p.batch.path, Message: fmt.Sprintf("there is no entity %q", entity), Remedy: "use one of " + strings.Join(names, ", ")}
 	}
 	r := &TraceResult{Schema: TraceSchema, Batch: p.batch.Name, Entity: e.Name, Records: []TraceRecord{}}
-	show := &tracer{Pipeline: p, cells: p.fieldColumns(ctx), reveal: reveal}
+	cells, changed := p.fieldColumns(ctx)
+	show := &tracer{Pipeline: p, cells: cells, reveal: reveal}
 	if reveal {
 		if err := p.auditReveal(ctx, e, externalID); err != nil {
 			return nil, err
@@ -92,6 +94,9 @@ func (p *Pipeline) Trace(ctx context.Context, entity, externalID string, reveal 
 		return nil, err
 	}
 	if len(r.Records) == 0 {
+		if changed != nil { // nobody can tell whether a row had that key
+			return nil, changed
+		}
 		none := &ErrNoSuchRecord{Entity: e.Name, Remedy: "give the key as the source has it, its parts joined by | in the mapping's order"}
 		if err := p.noRecordOf(ctx, e, externalID, none); err != nil {
 			return nil, err
@@ -305,23 +310,23 @@ type layout struct {
 }
 
 // fieldColumns gives, by snapshot and source, the records of its mapping with their columns in the frozen sheet. What can't be
-// read any more is left out: a trace shows what there is.
-func (p *Pipeline) fieldColumns(ctx context.Context) map[[2]string]layout {
-	out := map[[2]string]layout{}
+// read any more is left out: a trace shows what there is. changed says of a frozen file that it is not what was recorded.
+func (p *Pipeline) fieldColumns(ctx context.Context) (out map[[2]string]layout, changed error) {
+	out = map[[2]string]layout{}
 	all, _, err := p.freezes(ctx)
 	if err != nil {
-		return out
+		all = nil
 	}
 	for _, fr := range all { // oldest first
 		if q, err := p.at(fr); err == nil {
-			q.snapshotColumns(ctx, fr, out)
+			changed = cmp.Or(changed, q.snapshotColumns(ctx, fr, out))
 		}
 	}
-	return out
+	return out, changed
 }
 
 // snapshotColumns adds the columns of one snapshot's sheets. Mended rows stand in the columns of the rows that they were.
-func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out map[[2]string]layout) {
+func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out map[[2]string]layout) (changed error) {
 	for i := range p.batch.Sources {
 		s := &p.batch.Sources[i]
 		at := layout{file: s.File}
@@ -345,6 +350,9 @@ func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out ma
 		header, err := p.readHeader(ctx, fr, s, m)
 		if err != nil {
 			p.remark(fmt.Sprintf("the cells of source %s, snapshot %s, can't be told: its frozen file can't be read as it was; `sheetlift verify` says why", s.Name, fr.Snapshot))
+			if changed == nil && notAsRecorded(err) {
+				changed = err
+			}
 			continue
 		}
 		at.header = header
@@ -353,6 +361,7 @@ func (p *Pipeline) snapshotColumns(ctx context.Context, fr *FreezeResult, out ma
 		}
 		out[[2]string{fr.Snapshot, s.Name}] = at
 	}
+	return changed
 }
 
 // readHeader reads the header of a frozen sheet.

@@ -164,7 +164,8 @@ func (p *Pipeline) TraceCell(ctx context.Context, text, snapshot string, reveal 
 			return nil, err
 		}
 	}
-	show := &tracer{Pipeline: p, cells: p.fieldColumns(ctx), reveal: reveal}
+	cells, _ := p.fieldColumns(ctx)
+	show := &tracer{Pipeline: p, cells: cells, reveal: reveal}
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
 		if r.Unfinished, err = p.unfinishedAll(ctx, tx); err != nil { // as of what is shown
 			return err

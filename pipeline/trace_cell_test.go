@@ -84,6 +84,14 @@ func TestTraceCellOfARepeat(t *testing.T) {
 				t.Errorf("%s: %+v, %v", cell, r, err)
 			}
 		}
+		h.write("consents.csv", consentHeader+one+"\n"+two+"\n"+bad+"\n"+strings.Repeat(receipt("C-4", "S-4,four@example.com", "Y", "2025-03-01T10:00:00Z")+"\n", 2))
+		h.snapshot(pipeline.Delta, "consents.csv")
+		h.imported()
+		for cell, want := range map[string]int64{"consents.csv!F5": 0, "consents.csv!F6": 5} {
+			if r, err := h.open().TraceCell(t.Context(), cell, "delta-1", false); err != nil || len(r.Records) != 1 || r.Repeats != want {
+				t.Errorf("a fresh export, %s: %+v, %v", cell, r, err)
+			}
+		}
 	})
 }
 

@@ -108,7 +108,7 @@ func (p *Pipeline) rowsOfKey(ctx context.Context, fr *FreezeResult, s *Source, e
 		return nil, nil
 	}
 	sh, err := p.openSheet(ctx, fr, s, m, nil)
-	if integrity := new(IntegrityError); errors.As(err, &integrity) || ctx.Err() != nil {
+	if notAsRecorded(err) || ctx.Err() != nil {
 		return nil, err
 	}
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"sheetlift/importers/source"
-	"sheetlift/manifests"
 	"sheetlift/mappings"
 	"sheetlift/pipeline/finding"
 	"sheetlift/pipeline/ledger"
@@ -267,7 +266,7 @@ func (p *Pipeline) lookAt(ctx context.Context, refs []cellRef, all []*FreezeResu
 			}
 			l := rowLook{fr: fr, src: &q.batch.Sources[i], row: ref.row}
 			ok, err := q.lookInto(ctx, &l, ref, &seen)
-			if integrity := new(IntegrityError); errors.As(err, &integrity) || errors.Is(err, manifests.ErrIntegrity) || ctx.Err() != nil {
+			if notAsRecorded(err) || ctx.Err() != nil {
 				return nil, seen, cmp.Or(ctx.Err(), err)
 			}
 			if err == nil && ok {

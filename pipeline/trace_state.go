@@ -24,6 +24,7 @@ type circle struct {
 	ids        map[string]map[string]bool      // by entity
 	said       map[string]bool                 // ids of what rows said that gave no record
 	meant      map[uuid.UUID][][]importers.Key // by record id: the subjects that such rows mean by their keys
+	purposes   map[string]bool                 // that the register has, if there are such rows
 	pseudonyms *importers.Pseudonyms           // keys are pseudonyms, since those of such rows are; nil if there are no such rows
 }
 
@@ -45,7 +46,14 @@ func (p *Pipeline) around(ctx context.Context, tx *store.Tx, keys []importers.Ke
 		return nil, err
 	}
 	if some {
-		c.pseudonyms, c.meant, c.said = p.id.Pseudonyms(), map[uuid.UUID][][]importers.Key{}, map[string]bool{}
+		c.pseudonyms, c.meant, c.said, c.purposes = p.id.Pseudonyms(), map[uuid.UUID][][]importers.Key{}, map[string]bool{}, map[string]bool{}
+		err := register.Each(ctx, tx, importers.ByName("purpose"), p.id.Tenant, register.Filter{}, func(st *register.Stored) error {
+			c.purposes[configKey(&st.Record)] = true
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	asked := map[uuid.UUID]bool{} // records that such rows mean; true: in the circle
 	for _, k := range c.as(keys) {
@@ -280,6 +288,7 @@ func (p *Pipeline) factsOf(ctx context.Context, tx *store.Tx, c *circle, keys []
 		return nil, err
 	}
 	if c.pseudonyms != nil {
+		f.configs["purpose"] = c.purposes
 		if err := p.hear(ctx, tx, c, f); err != nil {
 			return nil, err
 		}

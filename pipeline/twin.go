@@ -25,14 +25,21 @@ type twin struct {
 // twins finds the rows which those that references mean repeat, as the frozen files have them. snapshot narrows it to one.
 func (p *Pipeline) twins(ctx context.Context, refs []cellRef, all []*FreezeResult, origin rowOrigins, snapshot string) (list []twin, err error) {
 	for _, fr := range all {
+		q, err := p.at(fr)
+		if errors.As(err, new(*ConfigError)) { // batch.yaml has not all its sources any more
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
 		for _, ref := range refs {
-			i := slices.IndexFunc(p.batch.Sources, func(s Source) bool { return s.Name == ref.source })
+			i := slices.IndexFunc(q.batch.Sources, func(s Source) bool { return s.Name == ref.source })
 			part := fr.part(ref.source)
 			if i < 0 || ref.snapshot != "" || part != nil && part.Base != "" || part == nil && fr.Kind != "" || snapshot != "" && origin.of(snapshot, ref.source) != fr.Snapshot {
 				continue
 			}
-			sheet, digest, err := p.rowAt(ctx, fr, &p.batch.Sources[i], int(ref.row))
-			if integrity := new(IntegrityError); errors.As(err, &integrity) {
+			sheet, digest, err := q.rowAt(ctx, fr, &q.batch.Sources[i], int(ref.row))
+			if notAsRecorded(err) {
 				return nil, err
 			}
 			if err != nil || digest == "" || ref.sheet != "" && ref.sheet != sheet { // what can't be read gave nothing, so there is nothing to show

@@ -294,6 +294,8 @@ type Facts struct {
 	Validations     int // data validations
 	BlankLines      int // text files
 	StrayQuotes     int // text files: quoted fields with text after the closing quote, which is kept as part of them
+	StrayRow        int // of the first such field
+	StrayColumn     int // of it, from 0
 }
 
 // What kind of fault an Error is; branch with errors.Is.

@@ -108,6 +108,10 @@ var pipelineRules = []Rule{
 		"The sheet holds cells with a spreadsheet error.",
 		"#REF!",
 		"Mend the formulas in the source and export again."},
+	{"cell.stray_quote", Validation, Warning, Column,
+		"The text file holds cells with text after their closing quote; what was meant can't be told, and the text is read as part of the value.",
+		"\"Meier\"-Schulz, written without doubling the quotes",
+		"Look at the cell that is named in the source. If quotes are part of values, double them and put the whole value in quotes, then export again."},
 	{"column.mixed_types", Validation, Warning, Column,
 		"The column holds values of several kinds.",
 		"numbers and text in one column",
@@ -148,7 +152,11 @@ var pipelineRules = []Rule{
 	{"row.rekeyed", VersionConflict, Error, Row,
 		"The row was imported before under another key; taking it again would double it.",
 		"a mapping whose key was changed after the import",
-		"Restore the key in the mapping, or retract what was imported first."},
+		"Restore the key, in the mapping or in the row; or undo the batch, and import it anew with the new key."},
+	{"row.changed", VersionConflict, Error, Row,
+		"The row was imported before with other content under the same key; taking it again would give it twice, and the register keeps what came in.",
+		"a workbook of rejects of which an older copy came back, after the row had come in as mended in another",
+		"If what came in is right (see trace), leave the row out. If not, correct it in the source, and freeze a fresh export that has the row as a delta; or undo the batch, and import it anew."},
 
 	// The batch.
 	{"reconcile.differs", VersionConflict, Error, Batch,

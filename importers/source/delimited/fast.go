@@ -139,6 +139,9 @@ func (r *reader) keep(rec record, cells int) {
 		r.b.EndRecord(r.num, r.line, rec.fields, source.Span{Off: uint32(r.pos), Len: uint32(rec.end - r.pos)})
 		r.facts.Rows++
 		r.facts.Cells += cells
+		if rec.stray > 0 && r.facts.StrayQuotes == 0 {
+			r.facts.StrayRow, r.facts.StrayColumn = r.num, rec.first
+		}
 		r.facts.StrayQuotes += rec.stray
 		r.facts.LastRow = r.num
 		r.facts.LastColumn = max(r.facts.LastColumn, rec.fields)

@@ -25,6 +25,7 @@ type record struct {
 	fields int
 	lines  int  // physical lines it spans
 	stray  int  // quoted fields with text after the closing quote
+	first  int  // of them, which field the first is
 	blank  bool // no byte at all
 }
 
@@ -67,6 +68,9 @@ func (s *scanner) scan(text []byte, at int, last bool, put func(i int, f field))
 		if p > begin {
 			if begin > f.from {
 				f.tail = p
+				if rec.stray == 0 {
+					rec.first = rec.fields
+				}
 				rec.stray++
 			} else {
 				f.to = p

@@ -231,6 +231,9 @@ func (r *sheetReader) putCell(c *cell) error {
 			return r.fault(source.ErrMalformed, c, "is a boolean that is neither true nor false", remedyResave)
 		}
 	default:
+		if kind := string(c.kind); kind != "" && kind != "n" && (c.hasValue || c.hasInline) { // nobody can say what it holds
+			return r.fault(source.ErrMalformed, c, "has a type that no cell of a workbook has", remedyResave)
+		}
 		if c.hasInline && !c.hasValue {
 			out.Kind = source.Text
 			break

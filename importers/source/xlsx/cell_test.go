@@ -107,6 +107,9 @@ func TestRefusedCells(t *testing.T) {
 	}{
 		{"shared string that isn't there", `<row r="3"><c r="A3" t="s"><v>99</v></c></row>`, source.ErrMalformed, 3, "cell A3"},
 		{"shared string index that is none", `<row r="3"><c r="A3" t="s"><v>x</v></c></row>`, source.ErrMalformed, 3, "cell A3"},
+		{"type that is none", `<row r="1"><c r="A1" t="n"><v>1</v></c><c r="B1" t="zz"/><c r="C1" t="zz"><v>1</v></c></row>`, source.ErrMalformed, 1, "cell C1"},
+		{"type of one letter that is none", `<row r="1"><c r="A1"><v>1</v></c></row><row r="2"><c r="A2" t="z"><v>1</v></c></row>`, source.ErrMalformed, 2, "cell A2"},
+		{"type that is none of an inline text", `<row r="1"><c r="A1" t="zz"><is><t>x</t></is></c></row>`, source.ErrMalformed, 1, "cell A1"},
 		{"boolean that is none", `<row r="1"><c r="A1" t="b"><v>maybe</v></c></row>`, source.ErrMalformed, 1, "cell A1"},
 		{"twice with other content", `<row r="1"><c r="A1"><v>1</v></c><c r="A1"><v>2</v></c></row>`, source.ErrMalformed, 1, "twice"},
 		{"row twice", `<row r="1"><c r="A1"><v>1</v></c></row><row r="1"><c r="B1"><v>2</v></c></row>`, source.ErrMalformed, 1, "two rows"},
