@@ -44,6 +44,7 @@ var arrows = []arrow{
 	{"pipeline/ledger", []string{"pipeline/store", "manifests"}, "the ledger proves that operations happened, whatever they do"},
 	{"pipeline", []string{"manifests", "pipeline/finding", "pipeline/store", "pipeline/ledger", "importers/...", "mappings/..."}, "stages join everything below, and nothing that prints"},
 	{"reports/...", []string{"reports/...", "pipeline", "pipeline/finding", "importers", "importers/source"}, "results are rendered from values; a report that asked the database could say something else than the run"},
+	{"cmd/sheetlift/early", nil, "it must be initialized before anything that takes time"},
 	{"cmd/sheetlift", []string{"reports/...", "pipeline", "pipeline/finding", "pipeline/store", "pipeline/ledger", "manifests", "importers/...", "mappings/..."}, "the program wires; nothing imports it"},
 	{"samples/...", []string{"importers", "manifests", "mappings/...", "samples/..."}, "the sample generator writes files, and must not share code with what reads them"},
 	{"tools/...", nil, "tools work on any module"},
