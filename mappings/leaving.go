@@ -108,8 +108,9 @@ func FormerOrPending(name string) bool {
 
 // The words below are those of lists that are put away.
 var (
-	putAway      = strings.Fields("archiv arxiu papierkorb mullei trash recycle rubbish corbeille papelera cestino lixeira prullenb stopzet stilgeleg stillgeleg discontin desuso dismess obsolet veraltet verouderd")
+	putAway      = strings.Fields("archiv arxiu papierkorb mullei trash recycle rubbish corbeille papelera cestino lixeira prullenb stopzet stilgeleg stillgeleg discontin desuso dismess obsolet veraltet verouderd inaktiv inactiv inactif inattiv inativ inactief ehem")
 	putAwayWhole = strings.Fields("old alt alte alter altes altbestand oud oude ancien anciens ancienne anciennes vecchio vecchi vecchia vecchie viejo viejos vieja viejas velho velhos velha velhas antiguo antiguos antigo antigos black bin tot tote dead bad junk muell mull")
+	archivists   = strings.Fields("archivar archivist archivnum archivenum")
 	ofPeople     = strings.Fields("list lista lijst liste email mail kontakt contact contatt contat adress address data daten dati datos dados newsletter verteiler export backup sheet blatt tabelle")
 )
 
@@ -118,7 +119,7 @@ func PutAway(name string) bool {
 	words, aged, others := HeaderWords(uncamel(name)), false, false
 	for i, word := range words {
 		switch {
-		case beginsOne(word, putAway) || holdsOne(word, returned) || i+1 < len(words) && holdsOne(word+words[i+1], returned):
+		case beginsOne(word, putAway) && !beginsOne(word, archivists) || strings.HasSuffix(word, "archiv") || word == "old" && i > 0 && i+1 == len(words) || holdsOne(word, returned) || i+1 < len(words) && holdsOne(word+words[i+1], returned):
 			return true
 		case slices.Contains(putAwayWhole, word):
 			aged = true

@@ -152,8 +152,8 @@ var articles = regexp.MustCompile(`(?i)^(right|recht|droit|derecho|diritto|direi
 
 // claiming are the beginnings of words for an erasure and a request, and others that stand beside them.
 var (
-	erasing  = strings.Fields("losch gelosch loesch geloesch delet eras effac supprim supres borrad elimin cancellaz oblio oubli olvido vergess vergetel esqueci apaga verwijder gewist forgot")
-	claiming = strings.Fields("request right recht auf droit a l to be of on the derecho de del al diritto alla all direito ao antrag beantragt angefragt verlangt gefordert wunsch gewunscht demand solicit pedid richiest verzoek verzocht op data account daten konto dsgvo gdpr rgpd avg wurde is has been dello della dati dados datos donnees gegevens um")
+	erasing  = strings.Fields("losch gelosch loesch geloesch delet eras effac supprim supres borrad elimin cancellaz oblio oubli olvido vergess vergetel esqueci apaga verwijder gewist forgot anonymi anonimi rtbf")
+	claiming = strings.Fields("bitte please veuillez request right recht auf droit a l to be of on the derecho de del al diritto alla all direito ao antrag beantragt angefragt verlangt gefordert wunsch gewunscht demand solicit pedid richiest verzoek verzocht op data account daten konto dsgvo gdpr rgpd avg wurde is has been dello della dati dados datos donnees gegevens um")
 )
 
 // MayClaim reports whether what ClaimsRight finds under a header is said of somebody: not under those of orders, and of what becomes of data in the end.

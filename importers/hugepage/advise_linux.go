@@ -17,11 +17,13 @@ func onDemand() bool {
 }
 
 // allowed reports whether the system would let the heap grow by n bytes, and has no limit that these would take from: it may be told to
-// promise no more than it has (vm.overcommit_memory), or a process no more than so many addresses (ulimit -v).
+// promise no more than it has (vm.overcommit_memory), or a process no more than so many addresses (ulimit -v, ulimit -d).
 func allowed(n int) bool {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || limit.Cur != unix.RLIM_INFINITY {
-		return false
+	for _, what := range [...]int{unix.RLIMIT_AS, unix.RLIMIT_DATA} {
+		var limit unix.Rlimit
+		if err := unix.Getrlimit(what, &limit); err != nil || limit.Cur != unix.RLIM_INFINITY {
+			return false
+		}
 	}
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	return err == nil && unix.Munmap(b) == nil

@@ -267,11 +267,29 @@ func TestWordsAgainstConsentAreAskedAbout(t *testing.T) {
 		"E-Mail|Newsletter|Rechtsgrundlage;a@x.example|ja|Art. 6 Abs. 1 a;b@x.example|ja|Art. 6 Abs. 1 a":                                     "ab",
 		"E-Mail|Newsletter|Bestellstatus;a@x.example|ja|deleted;b@x.example|ja|ok":                                                            "ab",
 		"E-Mail|Newsletter|Löschfrist;a@x.example|ja|Löschung;b@x.example|ja|Löschung":                                                        "ab",
+		"E-Mail|Newsletter|Grund;a@x.example|ja|Umzug;b@x.example|ja|Löschung":                                                                "asked",
+		"Email|Newsletter|Reason;a@x.example|yes|fair;b@x.example|yes|revoked":                                                                "asked",
+		"E-Mail|Newsletter|Wunsch;a@x.example|ja|Termin;b@x.example|ja|bitte löschen":                                                         "asked",
+		"E-Mail|Newsletter|Titel;a@x.example|ja|keine;b@x.example|ja|Dr.":                                                                     "ab",
+		"Email|Newsletter|Civilité;a@x.example|oui|aucune;b@x.example|oui|Mme":                                                                "ab",
+		"Email|Last name|Newsletter;a@x.example|Stop|yes;b@x.example|Miller|yes":                                                              "ab",
+		"Email|Newsletter|Color;a@x.example|yes|Block;b@x.example|yes|Red":                                                                    "ab",
 		"E-Mail|Newsletter|Data quality;a@x.example|ja|cleaned;b@x.example|ja|ok":                                                             "ab",
 	} {
 		file := "newsletter.csv"
 		if given, text := careless(t, file, strings.Split(lines, ";")...); given != want || want == "asked" && !strings.Contains(text, "in: []") {
 			t.Errorf("%s: %s, want %s\n%s", lines, given, want, text)
+		}
+	}
+}
+
+// What a list is called that is put away.
+func TestPutAwayNames(t *testing.T) {
+	for name, want := range map[string]bool{"Archiv": true, "Kundenarchiv": true, "zz_old": true, "Kunden_old": true, "x old": true, "inaktive Kontakte": true, "Kontakte inaktiv": true,
+		"inactive contacts": true, "Inactifs": true, "Ehem. Kunden": true, "Old contacts": true, "Archivare": false, "Oldenburg": false, "Old price": false,
+		"Aktive Kontakte": false, "Kunden": false} {
+		if got := mappings.PutAway(name) || mappings.FormerOrPending(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

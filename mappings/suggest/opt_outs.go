@@ -82,7 +82,7 @@ func (d *Draft) UnreadOptOuts(l *Look, used func(col int) bool) {
 			}
 		case c.tells() && l.speaksOfEnds(col):
 			why = " speaks of leaving, an end or what came back, and nothing reads it, so these consents may be those of people who are out: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if it says nothing of them"
-		case l.opposesSomebody(col) && !c.remarks && !mappings.OfOrders(c.Header):
+		case l.opposesSomebody(col) && !mappings.OfOrders(c.Header):
 			opposes = true
 			why = " holds words that speak against consent, and nothing reads them: map it as a suppression or a consent that is withdrawn, or write a condition on it, such as not_in: [words]; or remove the condition in: [] if they say nothing of these consents"
 		default:
@@ -173,6 +173,9 @@ func (c *Column) saysSomething() bool {
 // opposesSomebody reports whether a column holds words that speak against the consent of a person. A title that stands in it among records is asked about as
 // that.
 func (l *Look) opposesSomebody(col int) bool {
+	if slices.Contains(ofNames, plain(l.Columns[col].Header)) {
+		return false
+	}
 	rows := 0
 	for _, word := range l.opposing(col) {
 		if ofSomebody(word) {
@@ -187,10 +190,18 @@ func (l *Look) opposesSomebody(col int) bool {
 	return rows > 0
 }
 
+// noneOf are words for none of something: under a header that asks for no consent, they say nothing of one.
+var noneOf = strings.Fields("kein keine keiner keines keins keinen none aucun aucune nessuno nessuna ninguno ninguna ningun geen nenhum nenhuma")
+
+// ofNames are headers, as plain gives them, of names, which may be any word: Mr Stop, a block of flats, a colour.
+var ofNames = strings.Fields("name names fullname lastname firstname surname familyname givenname middlename nickname nachname vorname familienname rufname vollername " +
+	"nom prenom nomdefamille nomcomplet apellido apellidos nombre nombres nombrecompleto cognome nome nomecompleto sobrenome apelido naam achternaam voornaam " +
+	"city town ort stadt wohnort ville ciudad citta cidade stad plaats woonplaats color colour farbe couleur colore cor kleur")
+
 // ofSomebody reports whether a word that speaks against consent says so of a person, and not of an address that takes no mail.
 func ofSomebody(word string) bool {
 	reason, ok := meaning("reason", word)
-	return (!ok || reason != "bounce" && reason != "invalid") && !slices.Contains(cleaned, mappings.SameWord(word))
+	return !slices.Contains(noneOf, mappings.SameWord(word)) && (!ok || reason != "bounce" && reason != "invalid") && !slices.Contains(cleaned, mappings.SameWord(word))
 }
 
 // someMonth is a day of which only the month is known.

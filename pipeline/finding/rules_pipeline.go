@@ -156,7 +156,7 @@ var pipelineRules = []Rule{
 	{"row.changed", VersionConflict, Error, Row,
 		"The row was imported before with other content under the same key; taking it again would give it twice, and the register keeps what came in.",
 		"a workbook of rejects of which an older copy came back, after the row had come in as mended in another",
-		"If what came in is right (see trace), leave the row out. If not, correct it in the source, and freeze a fresh export that has the row as a delta; or undo the batch, and import it anew."},
+		"If what came in is right (see trace), bring the row back as it came in. If not, correct it in the source, and freeze a fresh export that has the row as a delta; or undo the batch, and import it anew."},
 
 	// The batch.
 	{"reconcile.differs", VersionConflict, Error, Batch,

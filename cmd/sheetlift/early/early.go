@@ -3,7 +3,7 @@
 // dozen times because the heap is small. This package comes before them. It asks for huge pages behind the first piece of the heap, and
 // holds a ballast, which nobody writes to and which takes no memory, so that garbage is collected the less often the smaller the heap is.
 //
-// It changes nothing but time. It does nothing where memory is limited (GOMEMLIMIT, ulimit -v), where somebody sets the pace of the
+// It changes nothing but time. It does nothing where memory is limited (GOMEMLIMIT, ulimit -v and -d), where somebody sets the pace of the
 // collector (GOGC), and on other systems than Linux. It may import only what is initialized before github.com comes: runtime, syscall, unsafe.
 package early
 

@@ -38,9 +38,11 @@ func free() bool {
 			return false
 		}
 	}
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur != ^uint64(0) {
-		return false
+	for _, what := range [...]int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(what, &limit); err != nil || limit.Cur != ^uint64(0) {
+			return false
+		}
 	}
 	b, err := syscall.Mmap(-1, 0, ballastBytes+roomBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	return err == nil && syscall.Munmap(b) == nil
