@@ -119,7 +119,9 @@ func PutAway(name string) bool {
 	words, aged, others := HeaderWords(uncamel(name)), false, false
 	for i, word := range words {
 		switch {
-		case beginsOne(word, putAway) && !beginsOne(word, archivists) || strings.HasSuffix(word, "archiv") || word == "old" && i > 0 && i+1 == len(words) || holdsOne(word, returned) || i+1 < len(words) && holdsOne(word+words[i+1], returned):
+		case beginsOne(word, putAway) && !beginsOne(word, archivists), strings.HasSuffix(word, "archiv"),
+			word == "old" && i > 0 && i+1 == len(words), // zz_old
+			holdsOne(word, returned), i+1 < len(words) && holdsOne(word+words[i+1], returned):
 			return true
 		case slices.Contains(putAwayWhole, word):
 			aged = true

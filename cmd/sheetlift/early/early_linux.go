@@ -23,7 +23,7 @@ func init() {
 	runtime.GC() // what is made next lies in the room
 }
 
-// advise asks for huge pages behind memory. A system that has none does without.
+// advise asks for huge pages behind memory, as importers/hugepage does, which comes too late. A system that has none does without.
 func advise(b []byte) {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	skip := -from % hugePage

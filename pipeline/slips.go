@@ -9,16 +9,14 @@ import (
 // A purpose that is in no list is a slip, as a status is that the mapping does not know; but that shows only beside the lists, after the mapping
 // has read the row. What such a row says no to may be any purpose, and until it names one of a list, it does not say what it means.
 
-// purposes are those that are known while nothing is taken in.
-type purposes struct {
-	folded map[string]bool
-}
+// purposes are those that are known while nothing is taken in, in the form in which Opposes compares them.
+type purposes map[string]bool
 
 func (f *facts) purposes() purposes {
-	p := purposes{map[string]bool{}}
+	p := purposes{}
 	for _, m := range []map[string]bool{f.configs["purpose"], f.pending["purpose"]} {
 		for code := range m {
-			p.folded[importers.FoldPurpose(code)] = true
+			p[importers.FoldPurpose(code)] = true
 		}
 	}
 	return p
@@ -27,7 +25,7 @@ func (f *facts) purposes() purposes {
 // read gives the purpose that a rejected row says no to, as far as it can be read: "" if it is none that is known. One that is written in another
 // case is no other purpose there.
 func (p purposes) read(code string) string {
-	if code != "" && !p.folded[importers.FoldPurpose(code)] {
+	if code != "" && !p[importers.FoldPurpose(code)] {
 		return ""
 	}
 	return code
